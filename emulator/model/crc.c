@@ -2,7 +2,7 @@
 /*
  * Invariant and variant CRC of InfiniBand packets; see crc.h.
  *
- * The registers shift right, so the polynomials stand reversed: 0xedb88320 for the well-known 32-bit
+ * The registers shift right, so the polynomials stand reversed: 0xedb88320 for the usual 32-bit
  * one, 0xd008 for x^16 + x^12 + x^3 + x + 1. Four bits are worked off at a time.
  */
 #include "crc.h"

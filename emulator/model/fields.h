@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Layout tables. Everything the HCA shares with the outside (packet headers, contexts in ICM, work
- * queue and completion queue entries) is big-endian and described by a table that ties each member
- * of a host-order C structure to the bits it occupies. One packer and one unpacker serve all tables,
- * so that a layout is written down once and no shift or byte swap stands at a call site.
+ * Layout tables. Everything the HCA shares with the outside (packet headers, contexts in ICM,
+ * work queue and completion queue entries) is big-endian and described by a table that ties each
+ * member of a host-order C structure to the bits it occupies. One packer and one unpacker serve all
+ * tables, so that a layout is written down once and no shift or byte swap stands at a call site.
  *
  * Positions are given the way the hardware interface is documented: byte offset of a 32-bit
  * big-endian word, then the highest and the lowest bit within that word.

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The differences between the kernels this tree is built for, and nothing else.
+ *
+ * The sources are written in the spelling of 6.12; what 6.1 lacks or spells differently is
+ * supplied here.  No other file looks at the kernel's version.
+ */
+#ifndef IB_COMPAT_H
+#define IB_COMPAT_H
+
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 170)
+#error "LastRef needs Linux 6.1.170 or newer (scope guards came to 6.1 by a stable update)"
+#endif
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+#error "LastRef has been tried on Linux 6.1 and 6.12 only"
+#endif
+
+#define IB_KERNEL_6_12 (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0))
+
+#include <linux/device/class.h>
+#include <linux/mm.h>
+#include <linux/netdevice.h>
+#include <linux/pci.h>
+#include <linux/sysctl.h>
+
+/* Unaligned access moved out of asm/. */
+#if IB_KERNEL_6_12
+#include <linux/unaligned.h>
+#else
+#include <asm/unaligned.h>
+#endif
+
+/*
+ * Callbacks of the driver core whose device argument became const.  Write
+ * "static char *x_devnode(ib_const_device *dev, umode_t *mode)".
+ */
+#if IB_KERNEL_6_12
+#define ib_const_device const struct device
+#else
+#define ib_const_device struct device
+#endif
+
+#if !IB_KERNEL_6_12
+#ifndef PCI_IRQ_INTX
+#define PCI_IRQ_INTX PCI_IRQ_LEGACY
+#endif
+
+static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
+{
+	vma->vm_flags |= flags;
+}
+
+static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_flags_t clear)
+{
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+}
+#endif /* !IB_KERNEL_6_12 */
+
+#endif /* IB_COMPAT_H */

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The host's side of the agent's protocol (see guest/agent.h): commands in the guest."""
+import os
+import signal
+import struct
+import threading
+import time
+
+EXEC, STDIN, SIGNAL = 1, 2, 3
+HELLO, STDOUT, STDERR, EXIT, KMSG, LOST, TICK = range(16, 23)
+HEAD = struct.Struct('<III')
+FRAME_MAX = 65536
+
+
+class GuestGone(Exception):
+    """The guest or its agent does not answer any more."""
+
+
+class TimeLimit(Exception):
+    """A command took longer than it may."""
+
+
+def frames(sock):
+    """Every frame that comes: (type, job, payload); ends with the connection."""
+    stream = sock.makefile('rb')
+    while True:
+        head = stream.read(HEAD.size)
+        if len(head) < HEAD.size:
+            return
+        kind, job, size = HEAD.unpack(head)
+        yield kind, job, stream.read(size)
+
+
+class Result:
+    """How a command ended: exit status (128 + signal as the shell has it), output, errors."""
+
+    def __init__(self, status, out, err):
+        self.status, self.out, self.err = status, out, err
+
+    def __bool__(self):
+        return self.status == 0
+
+
+class Job:
+    """A command in the guest. Collects what it writes."""
+
+    def __init__(self, channel, number, text):
+        self._channel, self.number, self.text = channel, number, text
+        self._out, self._err = [], []
+        self.status = None
+        self.watch = None               # called with each piece of standard output
+
+    def _take(self, kind, data):
+        if kind == STDOUT:
+            self._out.append(data)
+            if self.watch:
+                self.watch(data)
+        elif kind == STDERR:
+            self._err.append(data)
+        else:
+            status = struct.unpack('<i', data)[0]
+            self.status = os.waitstatus_to_exitcode(status)
+            if self.status < 0:
+                self.status = 128 - self.status
+
+    @property
+    def out(self):
+        return b''.join(self._out).decode('utf-8', 'replace')
+
+    @property
+    def err(self):
+        return b''.join(self._err).decode('utf-8', 'replace')
+
+    def stdin(self, data):
+        """Give it input; an empty piece closes it."""
+        self._channel.send(STDIN, self.number, data)
+
+    def kill(self, number=signal.SIGKILL):
+        """Send a signal to the command and to what it started."""
+        if self.status is None:
+            self._channel.send(SIGNAL, self.number, bytes([number]))
+
+    def wait(self, limit=60):
+        """Wait for its end, at most `limit` seconds of the guest's clock."""
+        return self._channel.wait(self, limit)
+
+
+class Channel:
+    """Commands over one port. May be used from several threads."""
+
+    def __init__(self, sock, log):
+        self._sock, self._log = sock, log
+        self._send_lock = threading.Lock()
+        self._change = threading.Condition()
+        self._jobs = {}
+        self._next = 0
+        self.release = None
+        self.gone = False
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        try:
+            for kind, number, data in frames(self._sock):
+                with self._change:
+                    if kind == HELLO:
+                        self.release = data.decode()
+                    elif number in self._jobs:
+                        self._jobs[number]._take(kind, data)
+                    self._change.notify_all()
+        except OSError:
+            pass
+        with self._change:
+            self.gone = True
+            self._change.notify_all()
+
+    def send(self, kind, number, data):
+        with self._send_lock:
+            try:
+                self._sock.sendall(HEAD.pack(kind, number, len(data)) + data)
+            except OSError as why:
+                raise GuestGone(str(why)) from why
+
+    def wait_hello(self, limit, alive):
+        """Wait for the agent's first word; `alive` tells whether it can still come."""
+        end = time.monotonic() + limit
+        with self._change:
+            while self.release is None:
+                if self.gone or not alive():
+                    raise GuestGone('the virtual machine ended before its first command')
+                if time.monotonic() > end:
+                    raise GuestGone(f'the virtual machine was not up after {limit} s')
+                self._change.wait(0.5)
+
+    def start(self, argv, watch=None):
+        """Start a command; does not wait."""
+        payload = b''.join(os.fsencode(a) + b'\0' for a in argv)
+        if len(payload) > FRAME_MAX:
+            raise ValueError('the command is too long')
+        with self._change:
+            self._next += 1
+            job = Job(self, self._next, argv[-1])
+            job.watch = watch
+            self._jobs[job.number] = job
+        self.send(EXEC, job.number, payload)
+        return job
+
+    def wait(self, job, limit):
+        """The guest's clock counts, so that a loaded host does not fail a test; but a guest whose
+        clock stands still has hung, and three times the limit on our own clock ends it too."""
+        begin, start_ns = time.monotonic(), self._log.guest_ns
+        with self._change:
+            while job.status is None:
+                if self.gone:
+                    raise GuestGone(f'the virtual machine ended during: {job.text}')
+                guest = (self._log.guest_ns - start_ns) / 1e9
+                wall = time.monotonic() - begin
+                if (guest > limit and wall > limit) or wall > 3 * limit + 10:
+                    raise TimeLimit(f'over {limit} s: {job.text}')
+                self._change.wait(0.5)
+        return Result(job.status, job.out, job.err)
+
+    def unfinished(self):
+        """The commands that have not ended."""
+        with self._change:
+            return [j for j in self._jobs.values() if j.status is None]

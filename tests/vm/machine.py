@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One virtual machine: its QEMU, commands in its guest, its kernel's log.
+
+    with Machine(Spec(kernel='6.12'), 'build/vm/mine') as vm:
+        print(vm.sh('uname -r').out)
+"""
+import ctypes
+import os
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+
+import accel
+import channel
+import images
+import kmsg
+import qmp
+
+# tsc and timer: the guest need not calibrate; the rest saves boot time and says nothing about us.
+ARGUMENTS = ('console=ttyS0 loglevel=4 log_buf_len=4M printk.devkmsg=on panic=-1 tsc=reliable '
+             'no_timer_check mitigations=off nokaslr cryptomgr.notests '
+             'initcall_blacklist=jent_mod_init')
+BOOTS = ('bare', 'full')
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a machine is like. Equal specs can share a machine.
+
+    kernel   one of images.KERNELS
+    boot     bare (own PID 1 and udevd) or full (systemd)
+    image    vmlinux, or bzImage for what has to come back from suspend-to-RAM
+    cpus     virtual CPUs
+    memory   MiB, 0 for the kernel's usual amount
+    ports    PCIe root ports rp0, rp1, ... made for the scenario's devices
+    port     their QEMU type
+    qemu     further arguments of QEMU, as one shell-quoted string
+    append   further arguments of the kernel
+    """
+    kernel: str = '6.12'
+    boot: str = 'bare'
+    image: str = 'vmlinux'
+    cpus: int = 2
+    memory: int = 0
+    ports: int = 0
+    port: str = 'pcie-root-port'
+    qemu: str = ''
+    append: str = ''
+
+    def megabytes(self):
+        return self.memory or (2048 if self.kernel == 'debug' else 1024)
+
+    def boot_limit(self):
+        """Seconds until it must have answered: several times what it takes on a busy host."""
+        return {'bare': 90, 'full': 240}[self.boot] * (3 if self.kernel == 'debug' else 1)
+
+
+def _die_with_parent():
+    _libc.prctl(1, signal.SIGKILL)                   # PR_SET_PDEATHSIG
+
+
+class Machine:
+    """A running virtual machine. Everything it writes goes to `folder`.
+
+    The QEMU process ends with the thread that started it, however that ends. `device_args` are
+    arguments of QEMU that need plugins (and so TCG).
+    """
+
+    def __init__(self, spec, folder, device_args=()):
+        self.spec, self.folder = spec, os.path.realpath(folder)
+        self.device_args = list(device_args)
+        self.kernel = images.Kernel(spec.kernel)
+        self.name = os.path.basename(self.folder)
+        self.process = self.qmp = self.channel = self.log = None
+        self.boot_seconds = 0.0
+        self._sockets = None
+
+    # --- life ---
+
+    def command_line(self, accelerator):
+        spec, folder = self.spec, self._sockets
+        image = self.kernel.vmlinux if spec.image == 'vmlinux' else self.kernel.bzimage
+        append = ARGUMENTS + (' lastref.full' if spec.boot == 'full' else '')
+        line = ['qemu-system-x86_64', '-name', self.name, '-M', 'q35', '-accel', accelerator,
+                '-cpu', 'max', '-smp', str(spec.cpus), '-m', f'{spec.megabytes()}M',
+                '-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot',
+                '-kernel', image, '-initrd', images.initramfs(self.kernel),
+                '-append', f'{append} {spec.append}'.strip(),
+                '-drive', f'file={images.root_image()},format=raw,if=none,id=root,snapshot=on',
+                '-device', 'virtio-blk-pci,drive=root',
+                '-device', 'virtio-serial-pci,id=serial',
+                '-device', 'virtio-rng-pci']
+        for port in ('commands', 'kmsg'):
+            line += ['-chardev', f'socket,id={port},path={folder}/{port},server=on,wait=off',
+                     '-device', f'virtserialport,bus=serial.0,chardev={port},name=lastref.{port}']
+        line += self.console() + ['-qmp', f'unix:{folder}/qmp,server=on,wait=off']
+        line += ['-fsdev', f'local,id=share,path={self.folder}/share,security_model=none',
+                 '-device', 'virtio-9p-pci,fsdev=share,mount_tag=share']
+        for n in range(spec.ports):
+            line += ['-device', f'{spec.port},id=rp{n},slot={n + 1},chassis={n + 1},bus=pcie.0']
+        return line + shlex.split(spec.qemu) + self.device_args
+
+    def console(self):
+        return ['-serial', f'file:{self.folder}/console.log']
+
+    def start(self):
+        """Boot it; returns when the guest takes commands."""
+        os.makedirs(os.path.join(self.folder, 'share'), exist_ok=True)
+        self._sockets = tempfile.mkdtemp(prefix='lastref-vm-')   # a socket's path must be short
+        begin = time.monotonic()
+        try:
+            self._launch()
+            self.channel.wait_hello(self.spec.boot_limit(), lambda: self.process.poll() is None)
+        except (channel.GuestGone, qmp.QmpError) as why:
+            self.stop()
+            raise channel.GuestGone(f'{why}; {self.last_words()}') from why
+        except BaseException:
+            self.stop()
+            raise
+        self.boot_seconds = time.monotonic() - begin
+        return self
+
+    def _launch(self):
+        plugins = any('-plugin' in a for a in [*self.device_args, self.spec.qemu])
+        line = self.command_line('tcg,thread=multi' if plugins else accel.best())
+        with open(os.path.join(self.folder, 'command'), 'w', encoding='utf-8') as text:
+            text.write(shlex.join(line) + '\n')
+        with open(os.path.join(self.folder, 'qemu.log'), 'wb') as errors:
+            # pylint: disable-next=consider-using-with,subprocess-popen-preexec-fn
+            self.process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=errors,
+                                            stderr=errors, preexec_fn=_die_with_parent)
+        self.log = kmsg.KernelLog(os.path.join(self.folder, 'kmsg.log'))
+        self.qmp = qmp.Qmp(self._connect('qmp'))
+        sock = self._connect('kmsg')
+        threading.Thread(target=self._listen, args=(sock,), daemon=True).start()
+        self.channel = channel.Channel(self._connect('commands'), self.log)
+
+    def _connect(self, name):
+        end = time.monotonic() + 30
+        path = os.path.join(self._sockets, name)
+        while True:
+            sock = socket.socket(socket.AF_UNIX)
+            try:
+                sock.connect(path)
+                return sock
+            except OSError:
+                sock.close()
+                if self.process.poll() is not None or time.monotonic() > end:
+                    raise channel.GuestGone('QEMU did not start') from None
+                time.sleep(0.02)
+
+    def _listen(self, sock):
+        try:
+            for kind, _, data in channel.frames(sock):
+                if kind == channel.KMSG:
+                    self.log.record(data)
+                elif kind == channel.LOST:
+                    self.log.lost()
+                elif kind == channel.TICK:
+                    self.log.tick(int.from_bytes(data, 'little'))
+        except (OSError, ValueError):
+            pass
+
+    def last_words(self):
+        """What QEMU or the console said last, for a machine that died."""
+        for name in ('qemu.log', 'console.log'):
+            try:
+                with open(os.path.join(self.folder, name), errors='replace',
+                          encoding='utf-8') as text:
+                    lines = [line.strip() for line in text if line.strip()]
+            except OSError:
+                continue
+            if lines:
+                return f'{name}: {lines[-1]}'
+        return f'nothing on its console; see {self.folder}'
+
+    def console_splats(self):
+        """Complaints on the console: a panic gets no further than there."""
+        try:
+            with open(os.path.join(self.folder, 'console.log'), errors='replace',
+                      encoding='utf-8') as text:
+                return kmsg.splats([line.rstrip() for line in text])
+        except OSError:
+            return []
+
+    def alive(self):
+        return self.process is not None and self.process.poll() is None
+
+    def stop(self):
+        """End it, at once: nothing of its disk is kept."""
+        if self.process is not None:
+            if self.qmp and self.alive():
+                try:
+                    self.qmp.command('quit', limit=5)
+                except qmp.QmpError:
+                    pass
+            for end in (lambda: None, self.process.terminate, self.process.kill):
+                end()
+                try:
+                    self.process.wait(5)
+                    break
+                except subprocess.TimeoutExpired:
+                    continue
+        if self.qmp:
+            self.qmp.close()
+        if self.log:
+            self.log.close()
+        if self._sockets:
+            shutil.rmtree(self._sockets, ignore_errors=True)
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.stop()
+
+    # --- in the guest ---
+
+    def start_sh(self, script, watch=None):
+        """Start a shell command in the guest; returns a channel.Job."""
+        return self.channel.start(['/bin/sh', '-c', script], watch)
+
+    def sh(self, script, limit=60, check=True):
+        """Run a shell command in the guest and return its channel.Result."""
+        done = self.start_sh(script).wait(limit)
+        if check and done.status:
+            words = (done.err or done.out).strip().split('\n')[-1]
+            raise AssertionError(f'exit status {done.status}: {script}: {words}')
+        return done
+
+    def put(self, data, path, mode=0o644, limit=60):
+        """Write a file in the guest."""
+        job = self.start_sh(f'cat >{shlex.quote(path)} && chmod {mode:o} {shlex.quote(path)}')
+        for at in range(0, len(data), 32768):
+            job.stdin(data[at:at + 32768])
+        job.stdin(b'')
+        done = job.wait(limit)
+        if done.status:
+            raise AssertionError(f'cannot write {path}: {done.err.strip()}')
+
+    def put_file(self, source, path, limit=60):
+        """Copy a file of the host into the guest, with its permissions."""
+        with open(source, 'rb') as file:
+            self.put(file.read(), path, os.stat(source).st_mode & 0o777, limit)
+
+    def share(self):
+        """Mount the folder `share` of this machine at /share in the guest; returns its host path."""
+        self.sh('mountpoint -q /share || { mkdir -p /share && modprobe -qa 9pnet_virtio 9p; '
+                'mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 share /share; }')
+        return os.path.join(self.folder, 'share')
+
+    def say(self, text):
+        """A line in the kernel's log, from user space: no detector looks at it."""
+        self.sh(f'echo {shlex.quote(text)} >/dev/kmsg')
+
+    def settle(self, limit=60):
+        """Wait until everything the kernel has logged so far has arrived here."""
+        mark = f'lastref: mark {time.monotonic_ns()}'
+        at = self.log.position()
+        self.say(mark)
+        if not self.log.wait_line(mark, at, limit):
+            raise channel.GuestGone('the kernel log does not arrive any more')
+
+    def hmp(self, line):
+        return self.qmp.hmp(line)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# LastRef: `make help` lists what can be done here.
+
+KDIR ?= /lib/modules/$(shell uname -r)/build
+version := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
+
+.DEFAULT_GOAL := help
+.PHONY: help all modules clean-modules check check-long demo lint coverage shell install uninstall clean
+
+help: ## this list
+	@echo "LastRef $(version), an RDMA stack whose devices can leave at any moment"
+	@echo
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | column -t -s @
+	@echo
+	@echo "  KDIR=DIR    for all: the kernel to build for (now $(KDIR))"
+	@echo "  ONLY=PART   for check: only the parts whose names match the pattern"
+
+all: modules ## build the modules for the running kernel, or for the one in KDIR
+
+modules:
+	@scripts/modules $(KDIR)
+
+clean-modules:
+	@if [ -e $(KDIR)/Makefile ]; then $(MAKE) -C $(KDIR) M=$(CURDIR) clean; fi
+
+check: ## run every test (as root on Debian 12; installs what it needs)
+	@scripts/deps base && python3 scripts/check $(ONLY)
+
+check-long: ## the same and the soaks, sweeps and slow checkers (hours)
+	@scripts/deps base && python3 scripts/check --long $(ONLY)
+
+demo: ## the main job, shown step by step in a virtual machine
+	@scripts/demo
+
+lint: ## checkpatch, sparse, W=1, clang, kernel-doc, shellcheck, pyflakes
+	@scripts/deps base kernel lint kunit && scripts/lint
+
+coverage: ## line coverage of the KUnit suites
+	@scripts/deps base kernel kunit && kunit/coverage
+
+shell: ## a virtual machine with emulated HCAs to play in
+	@scripts/deps base kernel vm emulator && tests/vm/shell
+
+install: ## install the modules by DKMS for the running kernel
+	@scripts/dkms install
+
+uninstall: ## take them out again; the in-tree modules are back
+	@scripts/dkms uninstall
+
+clean: clean-modules ## remove what was built in this folder (the cache stays)
+	rm -rf build

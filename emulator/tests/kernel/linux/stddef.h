@@ -4,6 +4,6 @@
 
 #define NULL ((void *)0)
 #define offsetof(type, member) __builtin_offsetof(type, member)
-typedef __SIZE_TYPE__ size_t;
+#define size_t __SIZE_TYPE__
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef TESTS_KERNEL_STRING_H
 #define TESTS_KERNEL_STRING_H
 
-typedef __SIZE_TYPE__ size_t;
+#define size_t __SIZE_TYPE__
 void *memcpy(void *to, const void *from, size_t n);
 void *memmove(void *to, const void *from, size_t n);
 void *memset(void *to, int byte, size_t n);

@@ -2,15 +2,14 @@
 #ifndef TESTS_KERNEL_TYPES_H
 #define TESTS_KERNEL_TYPES_H
 
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef signed char s8;
-typedef short s16;
-typedef int s32;
-typedef long long s64;
-typedef _Bool bool;
+#define u8 unsigned char
+#define u16 unsigned short
+#define u32 unsigned int
+#define u64 unsigned long long
+#define s8 signed char
+#define s16 short
+#define s32 int
+#define s64 long long
 #define true 1
 #define false 0
 

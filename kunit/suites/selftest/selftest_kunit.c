@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Faults on request, one per boot: kunit/selftest asks for each in turn and passes when kunit/run
+ * fails. Without a request the test passes and does nothing wrong.
+ */
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+
+#include <lastref/kunit.h>
+
+static char *inject = "none";
+module_param(inject, charp, 0400);
+MODULE_PARM_DESC(inject, "the fault to commit");
+
+static DEFINE_MUTEX(first);
+static DEFINE_MUTEX(second);
+static DEFINE_SPINLOCK(spin);
+
+/* Two orders of two locks, never at the same time: only lockdep can know. */
+static void inversion(struct kunit *test)
+{
+	mutex_lock(&first);
+	mutex_lock(&second);
+	mutex_unlock(&second);
+	mutex_unlock(&first);
+	mutex_lock(&second);
+	mutex_lock(&first);
+	mutex_unlock(&first);
+	mutex_unlock(&second);
+}
+
+static void read_freed(void)
+{
+	int *p = kzalloc(sizeof(*p), GFP_KERNEL);
+
+	if (!p)
+		return;
+	kfree(p);
+	OPTIMIZER_HIDE_VAR(p);
+	(void)READ_ONCE(*p);
+}
+
+static void uaf(struct kunit *test)
+{
+	read_freed();
+}
+
+static int uaf_main(void *done)
+{
+	read_freed();
+	complete(done);
+	return 0;
+}
+
+/* KASAN knows nothing of the test that this thread belongs to. */
+static void uaf_thread(struct kunit *test)
+{
+	DECLARE_COMPLETION_ONSTACK(done);
+	struct task_struct *t = kthread_run(uaf_main, &done, "selftest");
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(t));
+	wait_for_completion(&done);
+}
+
+static void sleep_atomic(struct kunit *test)
+{
+	spin_lock(&spin);
+	might_sleep();
+	spin_unlock(&spin);
+}
+
+static void warn(struct kunit *test)
+{
+	WARN(1, "selftest: on request\n");
+}
+
+static void leak(struct kunit *test)
+{
+	char *p = kmalloc(1111, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	OPTIMIZER_HIDE_VAR(p);
+	memset(p, 0x5a, 1111);
+}
+
+static void hang(struct kunit *test)
+{
+	DECLARE_COMPLETION_ONSTACK(never);
+
+	wait_for_completion(&never);
+}
+
+static void expectation(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, 1, 2);
+}
+
+/* Freeing what holds a running timer: debug objects. */
+static void timer_freed(struct kunit *test)
+{
+	struct timer_list *t = kzalloc(sizeof(*t), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	timer_setup(t, NULL, 0);
+	mod_timer(t, jiffies + 1000 * HZ);
+	kfree(t);
+}
+
+static void list_twice(struct kunit *test)
+{
+	LIST_HEAD(head);
+	LIST_HEAD(entry);
+
+	list_add(&entry, &head);
+	list_add(&entry, &head);
+}
+
+static void refcount(struct kunit *test)
+{
+	refcount_t r = REFCOUNT_INIT(1);
+
+	if (refcount_dec_and_test(&r))
+		refcount_inc(&r);
+}
+
+static void oops(struct kunit *test)
+{
+	int *p = NULL;
+
+	OPTIMIZER_HIDE_VAR(p);
+	WRITE_ONCE(*p, 1);
+}
+
+static const struct {
+	const char *name;
+	void (*commit)(struct kunit *test);
+} faults[] = {
+	{ "none", NULL },
+	{ "inversion", inversion },
+	{ "uaf", uaf },
+	{ "uaf_thread", uaf_thread },
+	{ "atomic", sleep_atomic },
+	{ "warn", warn },
+	{ "leak", leak },
+	{ "hang", hang },
+	{ "expectation", expectation },
+	{ "timer", timer_freed },
+	{ "list", list_twice },
+	{ "refcount", refcount },
+	{ "oops", oops },
+};
+
+static void selftest_commit(struct kunit *test)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(faults); i++) {
+		if (strcmp(inject, faults[i].name))
+			continue;
+		if (faults[i].commit)
+			faults[i].commit(test);
+		return;
+	}
+	KUNIT_FAIL(test, "there is no fault called %s", inject);
+}
+
+static struct kunit_case selftest_cases[] = {
+	KUNIT_CASE(selftest_commit),
+	{}
+};
+
+static struct kunit_suite selftest_suite = {
+	.name = "selftest",
+	LR_SUITE_HOOKS,
+	.test_cases = selftest_cases,
+};
+
+kunit_test_suite(selftest_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Faults on request, to prove the detectors");

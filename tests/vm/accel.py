@@ -15,7 +15,7 @@ def kvm_boots(seconds=20):
     """Boot a kernel under KVM up to its first program."""
     if not os.access('/dev/kvm', os.R_OK | os.W_OK):
         return False
-    kernel = images.Kernel('6.12')
+    kernel = images.kernel('6.12')
     with tempfile.TemporaryDirectory(prefix='lastref-kvm-') as folder:
         console = os.path.join(folder, 'console')
         line = ['qemu-system-x86_64', '-M', 'q35', '-accel', 'kvm', '-cpu', 'max', '-m', '512M',

@@ -4,6 +4,7 @@
 Everything is made once and kept in the cache, under a hash of what went into it.
 """
 import fcntl
+import functools
 import hashlib
 import lzma
 import os
@@ -18,8 +19,7 @@ CACHE = os.environ.get('LASTREF_CACHE') or os.path.expanduser('~/.cache/lastref'
 GUEST = os.path.join(HERE, 'guest')
 KERNELS = ('6.12', '6.1', 'debug')
 # Loaded before the root is mounted; names that are built into a kernel are skipped.
-EARLY = ('crc32c_generic', 'virtio_pci', 'virtio_blk', 'virtio_console', 'ext4', '9pnet_virtio',
-         '9p', 'overlay')
+EARLY = ('crc32c_generic', 'virtio_pci', 'virtio_blk', 'virtio_console', 'ext4')
 
 
 class Unavailable(Exception):
@@ -77,6 +77,12 @@ class Kernel:
     def has_root_modules(self):
         """True if the root file system has this kernel's modules, so that none need to come along."""
         return self.name != 'debug'
+
+
+@functools.lru_cache(maxsize=None)
+def kernel(name):
+    """The kernel of a name; looked up once, since that asks apt."""
+    return Kernel(name)
 
 
 class Cpio:
@@ -150,12 +156,12 @@ def agent():
     return os.path.join(made('agent-' + digest(guest_files()), make), 'agent')
 
 
-def early_modules(kernel):
+def early_modules(kern):
     """Files of the modules to load first, in the order to load them."""
     files = []
-    root = os.path.dirname(os.path.dirname(os.path.dirname(kernel.modules)))
+    root = os.path.dirname(os.path.dirname(os.path.dirname(kern.modules)))
     for name in EARLY:
-        done = subprocess.run(['modprobe', '-d', root, '-S', kernel.release, '--show-depends', name],
+        done = subprocess.run(['modprobe', '-d', root, '-S', kern.release, '--show-depends', name],
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                               check=False)
         for line in done.stdout.splitlines():
@@ -172,40 +178,43 @@ def module_bytes(path):
         return file.read()
 
 
-def fill_initramfs(archive, kernel):
+def fill_initramfs(archive, kern):
     archive.add_file('init', os.path.join(GUEST, 'initramfs-init'))
     archive.add_file('agent.service', os.path.join(GUEST, 'agent.service'))
     archive.add_file('agent', agent())
+    archive.add_file('tap.sh', os.path.join(GUEST, 'tap.sh'))
     archive.add_file('bin/busybox', '/bin/busybox')
     order = []
-    for path in early_modules(kernel):
+    for path in early_modules(kern):
         name = os.path.basename(path).removesuffix('.xz')
         archive.add('modules/' + name, module_bytes(path))
         order.append(name + '\n')
     archive.add('modules/order', ''.join(order).encode())
-    if kernel.has_root_modules():
+    if kern.has_root_modules():
         return
-    for folder, _, names in os.walk(kernel.modules):
+    for folder, _, names in os.walk(kern.modules):
         for name in names:
             path = os.path.join(folder, name)
-            archive.add_file(os.path.join('lib/modules', kernel.release,
-                                          os.path.relpath(path, kernel.modules)), path)
+            archive.add_file(os.path.join('lib/modules', kern.release,
+                                          os.path.relpath(path, kern.modules)), path)
 
 
-def initramfs(kernel):
+@functools.lru_cache(maxsize=None)
+def initramfs(kern):
     """The first file system of this kernel's machines."""
     if not os.path.exists('/bin/busybox'):
         raise Unavailable('busybox-static is not installed; run scripts/deps vm')
 
     def make(folder):
         archive = Cpio(os.path.join(folder, 'initramfs'))
-        fill_initramfs(archive, kernel)
+        fill_initramfs(archive, kern)
         archive.close()
-    key = digest([*guest_files(), __file__, os.path.join(kernel.folder, 'config')],
-                 kernel.folder, ' '.join(EARLY))
-    return os.path.join(made(f'initramfs-{kernel.name}-{key}', make), 'initramfs')
+    key = digest([*guest_files(), __file__, os.path.join(kern.folder, 'config')],
+                 kern.folder, ' '.join(EARLY))
+    return os.path.join(made(f'initramfs-{kern.name}-{key}', make), 'initramfs')
 
 
+@functools.lru_cache(maxsize=None)
 def root_image():
     """The root file system; never written to."""
     return os.path.join(tool('tests/vm/build-rootfs'), 'root.ext4')
@@ -213,4 +222,4 @@ def root_image():
 
 if __name__ == '__main__':
     for kernel_name in sys.argv[1:]:
-        print(initramfs(Kernel(kernel_name)))
+        print(initramfs(kernel(kernel_name)))

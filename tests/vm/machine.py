@@ -76,10 +76,11 @@ class Machine:
     def __init__(self, spec, folder, device_args=()):
         self.spec, self.folder = spec, os.path.realpath(folder)
         self.device_args = list(device_args)
-        self.kernel = images.Kernel(spec.kernel)
+        self.kernel = images.kernel(spec.kernel)
         self.name = os.path.basename(self.folder)
         self.process = self.qmp = self.channel = self.log = None
         self.boot_seconds = 0.0
+        self._begin = 0.0
         self._sockets = None
 
     # --- life ---
@@ -110,13 +111,25 @@ class Machine:
     def console(self):
         return ['-serial', f'file:{self.folder}/console.log']
 
-    def start(self):
-        """Boot it; returns when the guest takes commands."""
+    def launch(self):
+        """Start QEMU; does not wait for the guest."""
         os.makedirs(os.path.join(self.folder, 'share'), exist_ok=True)
         self._sockets = tempfile.mkdtemp(prefix='lastref-vm-')   # a socket's path must be short
-        begin = time.monotonic()
+        self._begin = time.monotonic()
         try:
             self._launch()
+        except (channel.GuestGone, qmp.QmpError) as why:
+            self.stop()
+            raise channel.GuestGone(f'{why}; {self.last_words()}') from why
+        except BaseException:
+            self.stop()
+            raise
+
+    def start(self):
+        """Boot it (launch() may have been called already); returns when it takes commands."""
+        if self.process is None:
+            self.launch()
+        try:
             self.channel.wait_hello(self.spec.boot_limit(), lambda: self.process.poll() is None)
         except (channel.GuestGone, qmp.QmpError) as why:
             self.stop()
@@ -124,7 +137,7 @@ class Machine:
         except BaseException:
             self.stop()
             raise
-        self.boot_seconds = time.monotonic() - begin
+        self.boot_seconds = time.monotonic() - self._begin
         return self
 
     def _launch(self):

@@ -185,6 +185,18 @@ int cx3_icm_write(struct cx3_hca *hca, enum cx3_icm_table table, u32 index, u32 
 /** cx3_icm_mapped() - is every page of this entry mapped? reports nothing */
 bool cx3_icm_mapped(struct cx3_hca *hca, enum cx3_icm_table table, u32 index);
 
+/**
+ * cx3_cmpt_touch() - note in the control MPT that object @num of @kind exists
+ * @hca: device
+ * @kind: CX3_QP, CX3_SRQ, CX3_CQ or CX3_EQ
+ * @num: its index in the table (QPN masked)
+ *
+ * The driver has to map this entry too before it creates the object.
+ *
+ * Return: 0 or CX3_E_ICM (violation reported).
+ */
+int cx3_cmpt_touch(struct cx3_hca *hca, enum cx3_kind kind, u32 num);
+
 /* --------------------------------------------------- queue buffers by MTT */
 
 /**
@@ -242,10 +254,10 @@ int cx3_dma_write(struct cx3_hca *hca, u64 addr, const void *buf, u32 len);
 /**
  * struct cx3_mr - a checked key: result of cx3_mr_check(), short-lived
  * @physical: addresses are bus addresses
- * @start: first virtual address of the region
- * @mtt: byte offset of its first MTT entry relative to the MTT base
+ * @start: first virtual address of the region or window
+ * @mtt: byte offset of the region's first MTT entry relative to the MTT base
  * @log_page: log2 page size
- * @fbo: offset of @start in its page (start modulo page size)
+ * @fbo: offset of @start from the region's first page; physical: what to add
  * @cached_page: last translation
  * @cached_addr: last translation
  */
@@ -425,10 +437,10 @@ enum cx3_port_state {
 
 /**
  * struct cx3_port_counters - what PMA reads; 64 bit inside, clamped on the wire
- * @xmit_data: 4-byte words of data packets sent (LRH to VCRC, IBA 16.1.3.5)
+ * @xmit_data: 4-byte words sent on all VLs, LRH to ICRC (IBA 16.1.3.5)
  * @rcv_data: received
- * @xmit_pkts: packets sent, VL15 excluded
- * @rcv_pkts: packets received, VL15 excluded
+ * @xmit_pkts: packets sent, all VLs
+ * @rcv_pkts: packets received, all VLs
  * @uni_xmit: unicast, sent
  * @uni_rcv: unicast, received
  * @multi_xmit: multicast, sent
@@ -541,7 +553,7 @@ enum link_result cx3_port_tx(struct cx3_port *p, const u8 *pkt, u32 len);
  * @fn: gets the QPN and whether "block loopback" is set in its entry
  * @arg: its argument
  *
- * At most 4096 entries are walked. Return: QPs found.
+ * At most 1024 entries are walked. Return: QPs found.
  */
 unsigned int cx3_mcg_walk(struct cx3_hca *hca, const u8 *mgid,
 			  void (*fn)(void *arg, u32 qpn, bool block_loopback), void *arg);
@@ -616,6 +628,7 @@ enum cx3_fault_point {
 	CX3_FP_RX,		/* key: enum cx3_pkt_class; arrived */
 	CX3_FP_CQE,		/* key: CQN; about to be written */
 	CX3_FP_EQE,		/* key: event type; about to be written */
+	CX3_FP_RESET,		/* key: 0; write to the reset register */
 	CX3_FP_TIME,		/* key: 0; at a virtual time */
 	CX3_NFAULTPOINTS,
 };
@@ -705,6 +718,33 @@ void cx3_transport_describe(struct cx3_hca *hca, enum cx3_kind kind, struct cx3_
 
 /* ------------------------------------------------------------- the device */
 
+/* Byte offsets of counters in the DIAG_RPRT output (hardware interface). */
+#define CX3_DIAG_RQ_LENGTH 0x00
+#define CX3_DIAG_SQ_LENGTH 0x04
+#define CX3_DIAG_RQ_QP_OP 0x08
+#define CX3_DIAG_SQ_QP_OP 0x0c
+#define CX3_DIAG_RQ_PROTECTION 0x18
+#define CX3_DIAG_SQ_PROTECTION 0x1c
+#define CX3_DIAG_RQ_FLUSH 0x20
+#define CX3_DIAG_SQ_FLUSH 0x24
+#define CX3_DIAG_SQ_BIND 0x2c
+#define CX3_DIAG_SQ_BAD_RESP 0x34
+#define CX3_DIAG_SQ_REM_INV_REQ 0x44
+#define CX3_DIAG_RQ_REM_INV_REQ 0x48
+#define CX3_DIAG_SQ_REM_ACCESS 0x4c
+#define CX3_DIAG_RQ_REM_ACCESS 0x50
+#define CX3_DIAG_SQ_REM_OP 0x54
+#define CX3_DIAG_SQ_RETRY 0x5c
+#define CX3_DIAG_SQ_RNR_RETRY 0x64
+#define CX3_DIAG_RQ_RNR 0x68
+#define CX3_DIAG_SQ_RNR 0x6c
+#define CX3_DIAG_RQ_SEQUENCE 0x100
+#define CX3_DIAG_SQ_SEQUENCE 0x104
+#define CX3_DIAG_RQ_UD_DROPPED 0x118
+#define CX3_DIAG_RQ_DUPLICATE 0x130
+#define CX3_DIAG_SQ_TIMEOUT 0x134
+#define CX3_DIAG_CQ_OVERFLOW 0x1a0
+
 enum cx3_phase {
 	CX3_PH_RESET,		/* after reset: QUERY_FW, MAP_FA only */
 	CX3_PH_FA,		/* firmware area mapped */
@@ -754,6 +794,7 @@ struct cx3_geometry {
  * @core: private state of the files named at the top of this header (core.h)
  * @count: counters, enum cx3_counter
  * @viol: violations by kind
+ * @diag: DIAG_RPRT output words; a part raises hca->diag[CX3_DIAG_x / 4]
  * @timers: sorted list of armed timers
  * @timers_last: its tail
  * @depth: 1 inside cx3_enter()/cx3_leave()
@@ -773,6 +814,7 @@ struct cx3_hca {
 	struct cx3_core *core;
 	u64 count[CX3_NCOUNTERS];
 	u64 viol[CX3_NVIOLS];
+	u32 diag[128];
 	struct cx3_timer *timers, *timers_last;
 	unsigned int depth;
 };

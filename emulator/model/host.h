@@ -47,6 +47,8 @@ enum cx3_log_level {
  * @log: one line without newline; the format knows %s %d %u %x %llu %llx %c
  * @guest_ip: instruction pointer of the vCPU that makes the access being
  *	served, 0 if unknown. May be NULL.
+ * @unplug: a fault rule asks for surprise removal: make the slot say so. The
+ *	device itself is gone already. May be NULL.
  */
 struct cx3_host_ops {
 	int (*dma_read)(void *ctx, u64 addr, void *buf, u32 len);
@@ -59,6 +61,7 @@ struct cx3_host_ops {
 	void (*free)(void *ctx, void *p);
 	void (*log)(void *ctx, enum cx3_log_level level, const char *fmt, va_list ap);
 	u64 (*guest_ip)(void *ctx);
+	void (*unplug)(void *ctx);
 };
 
 /**

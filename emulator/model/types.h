@@ -5,7 +5,7 @@
  * The model is compiled three times: into a shared object for QEMU, into
  * host test programs, and into a kernel for KUnit. Nothing but this header
  * and host.h may know which of them it is. Allowed beside them: memcpy,
- * memmove, memset, memcmp, strlen, strcmp, snprintf and vsnprintf, which
+ * memmove, memset, memcmp, strlen, strcmp, strncmp, snprintf and vsnprintf, which
  * all three worlds have (no %f, no %p; u64 is printed with %llu or %llx).
  */
 #ifndef CX3_MODEL_TYPES_H
@@ -17,6 +17,7 @@
 #include <linux/stddef.h>
 #include <linux/string.h>
 #else
+#include <assert.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -118,6 +118,9 @@ void fabric_wire_poll(struct fabric_wire *wire, bool on);
 /** fabric_wire_polled() - does the near port poll? For a connection just made */
 bool fabric_wire_polled(const struct fabric_wire *wire);
 
+/** fabric_wire_has_port() - is there still a near port, or has it been detached? */
+bool fabric_wire_has_port(const struct fabric_wire *wire);
+
 /** fabric_wire_ready() - room() is true again */
 void fabric_wire_ready(struct fabric_wire *wire);
 

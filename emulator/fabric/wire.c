@@ -120,6 +120,11 @@ bool fabric_wire_polled(const struct fabric_wire *wire)
 	return wire->far->peer && wire->far->peer->polling;
 }
 
+bool fabric_wire_has_port(const struct fabric_wire *wire)
+{
+	return wire->far->peer;
+}
+
 void fabric_wire_ready(struct fabric_wire *wire)
 {
 	fabric_kick(wire->far->fab);

@@ -15,6 +15,8 @@
 #include <lastref/clock.h>
 #include <lastref/kunit.h>
 
+#include "lib.h"
+
 /* For kunit/selftest only: let a report pass here, to see that the next net catches it. */
 static bool diag = true;
 module_param(diag, bool, 0400);
@@ -160,6 +162,18 @@ void kunit_release_action(struct kunit *test, kunit_action_t *fn, void *ctx)
 }
 EXPORT_SYMBOL_GPL(kunit_release_action);
 #endif
+
+static int __init lib_init(void)
+{
+	return 0;
+}
+module_init(lib_init);
+
+static void __exit lib_exit(void)
+{
+	lr_fault_exit();
+}
+module_exit(lib_exit);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("What LastRef's KUnit suites have in common");

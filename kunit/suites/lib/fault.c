@@ -9,14 +9,20 @@
 #include <linux/debugfs.h>
 #include <linux/fault-inject.h>
 #include <linux/fs.h>
+#include <linux/kallsyms.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
 
 #include <lastref/fault.h>
 #include <lastref/kunit.h>
+
+#include "lib.h"
 
 /* More allocations than this in one operation means that the iteration does not end. */
 #define MOST 5000
@@ -72,17 +78,99 @@ static bool find_pools(void)
 	return true;
 }
 
-/* Mark kernel threads and the caller. New kernel threads inherit the mark from kthreadd. */
-static void mark_threads(bool on)
+/*
+ * Whose allocations fail: the marked tasks'. Threads are marked by their name, when a round begins
+ * or when they are given it; workers while they execute a work item of that name, which the
+ * workqueue's trace points tell.
+ */
+static const char *hunted;
+
+static bool is_hunted(const char *name)
+{
+	const char *who = READ_ONCE(hunted);
+
+	return who && !strncmp(name, who, strlen(who));
+}
+
+static void work_starts(void *data, struct work_struct *work)
+{
+	char name[KSYM_SYMBOL_LEN];
+
+	if (!READ_ONCE(hunted))
+		return;
+	sprint_symbol_no_offset(name, (unsigned long)work->func);
+	if (is_hunted(name))
+		current->make_it_fail = true;
+}
+
+static void work_ends(void *data, struct work_struct *work, work_func_t func)
+{
+	current->make_it_fail = false;
+}
+
+static void task_named(void *data, struct task_struct *task, const char *name)
+{
+	if (is_hunted(name))
+		task->make_it_fail = true;
+}
+
+struct probe {
+	const char *name;
+	void *fn;
+	struct tracepoint *tp;
+};
+
+static struct probe probes[] = {
+	{ .name = "workqueue_execute_start", .fn = work_starts },
+	{ .name = "workqueue_execute_end", .fn = work_ends },
+	{ .name = "task_rename", .fn = task_named },
+};
+
+static void find_probe(struct tracepoint *tp, void *arg)
+{
+	struct probe *p = arg;
+
+	if (!strcmp(tp->name, p->name))
+		p->tp = tp;
+}
+
+/* Once; the probes look at @hunted first, which is NULL nearly always. */
+static bool place_probes(void)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(probes); i++) {
+		struct probe *p = &probes[i];
+
+		if (p->tp)
+			continue;
+		for_each_kernel_tracepoint(find_probe, p);
+		if (!p->tp)
+			return false;
+		if (tracepoint_probe_register(p->tp, p->fn, NULL)) {
+			p->tp = NULL;
+			return false;
+		}
+	}
+	return true;
+}
+
+void lr_fault_exit(void)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(probes); i++)
+		if (probes[i].tp)
+			tracepoint_probe_unregister(probes[i].tp, probes[i].fn, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+static void hunt(const char *who)
 {
 	struct task_struct *group, *t;
 
+	WRITE_ONCE(hunted, who);
 	rcu_read_lock();
 	for_each_process_thread(group, t)
-		if (!on || (t->flags & PF_KTHREAD))
-			t->make_it_fail = on;
+		t->make_it_fail = (t->flags & PF_KTHREAD) && !(t->flags & PF_WQ_WORKER) &&
+				  is_hunted(t->comm);
 	rcu_read_unlock();
-	current->make_it_fail = on;
 }
 
 static void set_pool(struct pool *p, unsigned int nth)
@@ -105,12 +193,22 @@ static void open_pools(bool on)
 	}
 }
 
-struct lr_fault *lr_fault_begin(struct lr_fault *f, struct kunit *test,
-				enum lr_fault_scope scope)
+/* All switches as they were; also for a test that ended in the middle of a round. */
+static void disarm(void *unused)
 {
-	*f = (struct lr_fault){ .test = test, .scope = scope };
-	if (!find_pools())
+	for (unsigned int i = 0; i < ARRAY_SIZE(pools); i++)
+		set_pool(&pools[i], 0);
+	hunt(NULL);
+	WRITE_ONCE(current->fail_nth, 0);
+	open_pools(false);
+}
+
+struct lr_fault *lr_fault_begin(struct lr_fault *f, struct kunit *test, const char *who)
+{
+	*f = (struct lr_fault){ .test = test, .who = who };
+	if (!find_pools() || (who && !place_probes()))
 		kunit_skip(test, "the kernel has no fault injection to use");
+	KUNIT_ASSERT_EQ(test, kunit_add_action(test, disarm, NULL), 0);
 	return f;
 }
 EXPORT_SYMBOL_GPL(lr_fault_begin);
@@ -119,8 +217,8 @@ static void arm(struct lr_fault *f)
 {
 	open_pools(true);
 	f->armed = true;
-	if (f->scope == LR_FAULT_THREADS) {
-		mark_threads(true);
+	if (f->who) {
+		hunt(f->who);
 		set_pool(&pools[f->pool], f->nth);
 	} else {
 		WRITE_ONCE(current->fail_nth, f->nth);
@@ -132,15 +230,11 @@ bool lr_fault_stop(struct lr_fault *f)
 	if (!f->armed)
 		return f->hit;
 	f->armed = false;
-	if (f->scope == LR_FAULT_THREADS) {
+	if (f->who)
 		f->hit = !atomic_read(&pools[f->pool].attr->times);
-		set_pool(&pools[f->pool], 0);
-		mark_threads(false);
-	} else {
+	else
 		f->hit = !READ_ONCE(current->fail_nth);
-		WRITE_ONCE(current->fail_nth, 0);
-	}
-	open_pools(false);
+	disarm(NULL);
 	f->hits += f->hit;
 	return f->hit;
 }
@@ -150,7 +244,7 @@ bool lr_fault_next(struct lr_fault *f)
 {
 	lr_fault_stop(f);
 	if (f->nth && !f->hit) {
-		if (f->scope == LR_FAULT_TASK || ++f->pool == ARRAY_SIZE(pools))
+		if (!f->who || ++f->pool == ARRAY_SIZE(pools))
 			return false;
 		f->nth = 0;
 	}
@@ -185,8 +279,11 @@ void lr_fault_resume(const struct lr_fault_hold *hold)
 }
 EXPORT_SYMBOL_GPL(lr_fault_resume);
 #else
-struct lr_fault *lr_fault_begin(struct lr_fault *f, struct kunit *test,
-				enum lr_fault_scope scope)
+void lr_fault_exit(void)
+{
+}
+
+struct lr_fault *lr_fault_begin(struct lr_fault *f, struct kunit *test, const char *who)
 {
 	kunit_skip(test, "the kernel has no fault injection to use");
 	return f;

@@ -49,12 +49,14 @@ static void library_action_ran(struct kunit *test)
  * @work: runs the steps in a work item
  * @done: they are over
  * @err: 0 or -ENOMEM
+ * @failed: bit n: step n has failed
  */
 struct chain {
 	void *part[STEPS];
 	struct work_struct work;
 	struct completion done;
 	int err;
+	unsigned int failed;
 };
 
 static void chain_free(struct chain *c)
@@ -67,13 +69,19 @@ static void chain_free(struct chain *c)
 
 static int chain_get(struct chain *c)
 {
+	unsigned int i;
+
 	c->part[0] = kzalloc(100, GFP_KERNEL);
 	c->part[1] = c->part[0] ? kzalloc(200, GFP_ATOMIC) : NULL;
 	c->part[2] = c->part[1] ? (void *)__get_free_page(GFP_KERNEL) : NULL;
-	if (c->part[2])
-		return 0;
-	chain_free(c);
-	return -ENOMEM;
+	for (i = 0; i < STEPS; i++) {
+		if (!c->part[i]) {
+			c->failed |= BIT(i);
+			chain_free(c);
+			return -ENOMEM;
+		}
+	}
+	return 0;
 }
 
 static void chain_work(struct work_struct *work)
@@ -84,48 +92,51 @@ static void chain_work(struct work_struct *work)
 	complete(&c->done);
 }
 
-/* Each of the three steps fails once, and nothing fails that was not asked to. */
-static void library_fault_task(struct kunit *test)
-{
-	struct chain c = {};
-	struct lr_fault f;
-	unsigned int failed = 0, rounds = 0;
-
-	lr_fault_each(&f, test, LR_FAULT_TASK) {
-		int err = chain_get(&c);
-
-		rounds++;
-		if (!lr_fault_stop(&f))
-			KUNIT_EXPECT_EQ(test, err, 0);
-		failed += !!err;
-		chain_free(&c);
-	}
-	KUNIT_EXPECT_EQ(test, failed, STEPS);
-	KUNIT_EXPECT_EQ(test, rounds, f.hits + 1);
-	kunit_info(test, "%u allocations, %u of them the chain's\n", f.hits, failed);
-}
-
-/* The same in a work item, whose allocations are not the test's own. */
-static void library_fault_threads(struct kunit *test)
+/*
+ * Each of the three steps fails in some round, and nothing fails that was not asked to.
+ *
+ * A slab that needs a page asks for it, now and then, which shifts what is counted behind it: one
+ * iteration may skip a step, several in a row do not.
+ */
+static void fail_steps(struct kunit *test, const char *who)
 {
 	struct chain *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
 	struct lr_fault f;
-	unsigned int failed = 0;
 
 	KUNIT_ASSERT_NOT_NULL(test, c);
 	INIT_WORK(&c->work, chain_work);
 	init_completion(&c->done);
-	lr_fault_each(&f, test, LR_FAULT_THREADS) {
-		reinit_completion(&c->done);
-		queue_work(system_unbound_wq, &c->work);
-		wait_for_completion(&c->done);
-		lr_fault_stop(&f);
-		if (!f.hit)
-			KUNIT_EXPECT_EQ(test, c->err, 0);
-		failed += !!c->err;
-		chain_free(c);
+	for (unsigned int i = 0; i < 10 && c->failed != BIT(STEPS) - 1; i++) {
+		unsigned int rounds = 0;
+
+		lr_fault_each_in(&f, test, who) {
+			rounds++;
+			reinit_completion(&c->done);
+			if (who)
+				queue_work(system_unbound_wq, &c->work);
+			else
+				chain_work(&c->work);
+			wait_for_completion(&c->done);
+			if (!lr_fault_stop(&f))
+				KUNIT_EXPECT_EQ(test, c->err, 0);
+			chain_free(c);
+		}
+		/* one round without a failure ends the iteration over each allocator */
+		KUNIT_EXPECT_EQ(test, rounds, f.hits + (who ? 2 : 1));
+		KUNIT_EXPECT_GE(test, f.hits, STEPS - 1);
 	}
-	KUNIT_EXPECT_EQ(test, failed, STEPS);
+	KUNIT_EXPECT_EQ(test, c->failed, BIT(STEPS) - 1);
+}
+
+static void library_fault_task(struct kunit *test)
+{
+	fail_steps(test, NULL);
+}
+
+/* The same in a work item, whose allocations are not the test's own. */
+static void library_fault_work(struct kunit *test)
+{
+	fail_steps(test, "chain_");
 }
 
 /* A pause neither counts nor fails. */
@@ -135,7 +146,7 @@ static void library_fault_pause(struct kunit *test)
 	struct lr_fault f;
 	unsigned int inside = 0, after = 0;
 
-	lr_fault_each(&f, test, LR_FAULT_TASK) {
+	lr_fault_each(&f, test) {
 		unsigned long flags;
 		void *p, *q;
 
@@ -197,7 +208,7 @@ static struct kunit_case library_cases[] = {
 	KUNIT_CASE(library_action_register),
 	KUNIT_CASE(library_action_ran),
 	KUNIT_CASE(library_fault_task),
-	KUNIT_CASE(library_fault_threads),
+	KUNIT_CASE(library_fault_work),
 	KUNIT_CASE(library_fault_pause),
 	KUNIT_CASE(library_clock),
 	KUNIT_CASE(library_wait),

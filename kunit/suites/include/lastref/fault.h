@@ -5,7 +5,7 @@
  *
  *	struct lr_fault f;
  *
- *	lr_fault_each(&f, test, LR_FAULT_TASK) {
+ *	lr_fault_each(&f, test) {
  *		err = operation();
  *		if (lr_fault_stop(&f)) {
  *			... the allocation number f.nth failed: expect err, and nothing left behind
@@ -17,9 +17,11 @@
  *	KUNIT_EXPECT_GT(test, f.hits, 3U);
  *
  * Not every failure has to fail the operation: the kernel's own helpers (kmemleak, debug objects)
- * allocate too, and fall back. But it must never do more than fail. Slab and page allocations
- * are both covered, sleeping or not, by the kernel's fault injection (CONFIG_FAILSLAB,
- * CONFIG_FAIL_PAGE_ALLOC), whose debugfs files say where its switches are.
+ * allocate too, and fall back. But it must never do more than fail. And a slab asks for a page of
+ * its own now and then, so how many rounds there are is not the same each time.
+ *
+ * Slab and page allocations are both covered, sleeping or not, by the kernel's fault injection
+ * (CONFIG_FAILSLAB, CONFIG_FAIL_PAGE_ALLOC), whose debugfs files say where its switches are.
  */
 #ifndef LASTREF_FAULT_H
 #define LASTREF_FAULT_H
@@ -29,30 +31,19 @@
 struct kunit;
 
 /**
- * enum lr_fault_scope - whose allocations are counted and fail
- * @LR_FAULT_TASK: those of the calling task
- * @LR_FAULT_THREADS: those of kernel threads, work items and the caller, in the order in which
- *	they happen; first slab, then pages. The order has to be the same in each round, so this is
- *	for quiet machines: user mode Linux, or a guest that does nothing else.
- */
-enum lr_fault_scope {
-	LR_FAULT_TASK,
-	LR_FAULT_THREADS,
-};
-
-/**
  * struct lr_fault - an iteration
  * @test: whose
- * @scope: as given
+ * @who: NULL for the allocations of the calling task, or a prefix: those of work items whose
+ *	function, and of kernel threads whose name, begins so
  * @nth: allocation that fails in this round, from 1
  * @hits: rounds in which it was reached, so far
- * @pool: LR_FAULT_THREADS: which of the two allocators
+ * @pool: with @who: which of the two allocators, slab or pages, is being failed
  * @armed: between the start of a round and lr_fault_stop()
  * @hit: result of the last round
  */
 struct lr_fault {
 	struct kunit *test;
-	enum lr_fault_scope scope;
+	const char *who;
 	unsigned int nth;
 	unsigned int hits;
 	unsigned int pool;
@@ -64,11 +55,11 @@ struct lr_fault {
  * lr_fault_begin() - prepare an iteration; the test is skipped where the kernel cannot do it
  * @f: filled
  * @test: owner
- * @scope: whose allocations
+ * @who: see struct lr_fault; lives as long as the iteration
  *
  * Return: @f.
  */
-struct lr_fault *lr_fault_begin(struct lr_fault *f, struct kunit *test, enum lr_fault_scope scope);
+struct lr_fault *lr_fault_begin(struct lr_fault *f, struct kunit *test, const char *who);
 
 /**
  * lr_fault_next() - start the next round
@@ -82,12 +73,18 @@ bool lr_fault_next(struct lr_fault *f);
  * lr_fault_stop() - end the round's injection, before expectations allocate messages
  * @f: the iteration
  *
+ * With @who: call it when the work or the threads have done what the round is about.
+ *
  * Return: whether an allocation failed.
  */
 bool lr_fault_stop(struct lr_fault *f);
 
-#define lr_fault_each(f, test, scope) \
-	for (struct lr_fault *__f = lr_fault_begin(f, test, scope); lr_fault_next(__f); )
+/* Rounds over the caller's own allocations. */
+#define lr_fault_each(f, test) lr_fault_each_in(f, test, NULL)
+
+/* Rounds over those of work items and threads called @who and something. */
+#define lr_fault_each_in(f, test, who) \
+	for (struct lr_fault *__f = lr_fault_begin(f, test, who); lr_fault_next(__f); )
 
 /**
  * struct lr_fault_hold - what lr_fault_pause() set aside

@@ -39,7 +39,7 @@ static void member_set(u8 *obj, const struct field *f, u64 val)
 	}
 }
 
-static u32 field_mask(const struct field *f)
+static u32 member_mask(const struct field *f)
 {
 	return f->width == 32 ? ~0u : (1u << f->width) - 1;
 }
@@ -68,7 +68,7 @@ void layout_unpack(const struct layout *l, const void *raw, void *obj)
 		else if (f->width == 64)
 			member_set(obj, f, get64(p));
 		else
-			member_set(obj, f, get32(p) >> field_shift(f) & field_mask(f));
+			member_set(obj, f, get32(p) >> field_shift(f) & member_mask(f));
 	}
 }
 
@@ -100,7 +100,7 @@ bool layout_pack(const struct layout *l, void *raw, const void *obj)
 			put64(p, val);
 			continue;
 		}
-		mask = field_mask(f);
+		mask = member_mask(f);
 		if (val & ~(u64)mask)
 			fits = false;
 		mask <<= field_shift(f);

@@ -18,5 +18,5 @@ done
 check "rdma-core's udev rules are installed" \
 	test -e /lib/udev/rules.d/60-rdma-persistent-naming.rules
 check "the modules of a fabric load by unit" systemctl start rdma-load-modules@infiniband.service
-check "and the user verbs module is one of them" test -e /sys/module/ib_uverbs
+check "and IPoIB and the MAD device are among them" test -e /sys/module/ib_ipoib -a -e /sys/module/ib_umad
 check "dkms runs" dkms status

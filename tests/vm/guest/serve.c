@@ -214,8 +214,8 @@ static int on_frame(void)
 		on_exec(head.job, data, head.len);
 	else if (head.type == FRAME_STDIN && job)
 		on_stdin(job, data, head.len);
-	else if (head.type == FRAME_SIGNAL && job && job->pid)
-		kill(-job->pid, data[0]);
+	else if (head.type == FRAME_SIGNAL && job && job->pid && kill(-job->pid, data[0]))
+		kill(job->pid, data[0]);	/* it has no session of its own yet */
 	return 0;
 }
 

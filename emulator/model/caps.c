@@ -63,7 +63,6 @@ static const struct cap_field caps[] = {
 	{ 0x21, 1, 40 },			/* log max memory region */
 	{ 0x22, 1, CX3_LOG_RSVD_MPTS },
 	{ 0x23, 1, 24 },			/* log max MTT segments */
-	{ 0x27, 1, 20 },			/* log max AVs */
 	{ 0x29, 1, CX3_LOG_MAX_RDMARC },
 	{ 0x2b, 1, CX3_LOG_MAX_RDMARC },
 	{ 0x2d, 1, CX3_LOG_MAX_GSO },
@@ -152,6 +151,7 @@ enum cx3_status cx3_cmd_query_port(struct cx3_hca *hca, struct cx3_cmd *cmd)
 	o[0x04] = 7;					/* SDR, DDR, QDR */
 	o[0x06] = 3;					/* 1X and 4X */
 	o[0x07] = (u8)(log2_of(hca->cfg.gids) << 4 | log2_of(hca->cfg.pkeys));
+	o[0x0a] = 0x77;					/* 128 MACs and VLANs, for Ethernet */
 	o[0x0b] = hca->cfg.max_vl;
 	put64(o + 0x10, p->guid[0] & 0xffffffffffffull);
 	return CX3_OK;

@@ -363,6 +363,17 @@ static bool attach_ports(Cx3Hca *s, Error **errp)
 	return true;
 }
 
+/* The card is a PCIe 3.0 x8 one; QEMU's default is the slowest link there is. */
+static void set_link(PCIDevice *pci)
+{
+	uint8_t *cap = pci->config + pci->exp.exp_cap;
+
+	pci_long_test_and_clear_mask(cap + PCI_EXP_LNKCAP, PCI_EXP_LNKCAP_SLS | PCI_EXP_LNKCAP_MLW);
+	pci_long_test_and_set_mask(cap + PCI_EXP_LNKCAP, PCI_EXP_LNKCAP_SLS_8_0GB | 8 << 4);
+	pci_word_test_and_clear_mask(cap + PCI_EXP_LNKSTA, PCI_EXP_LNKSTA_CLS | PCI_EXP_LNKSTA_NLW);
+	pci_word_test_and_set_mask(cap + PCI_EXP_LNKSTA, PCI_EXP_LNKSTA_CLS_8_0GB | 8 << 4);
+}
+
 static bool make_config_space(Cx3Hca *s, Error **errp)
 {
 	PCIDevice *pci = PCI_DEVICE(s);
@@ -384,6 +395,7 @@ static bool make_config_space(Cx3Hca *s, Error **errp)
 			error_setg(errp, "no room for the PCIe capability");
 			return false;
 		}
+		set_link(pci);
 		pcie_cap_deverr_init(pci);
 		pcie_cap_flr_init(pci);
 		if (pcie_aer_init(pci, PCI_ERR_VER, 0x100, PCI_ERR_SIZEOF, errp) < 0)

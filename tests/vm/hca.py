@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The emulated HCAs of a stage's machines: their QEMU arguments, their fabric, their violations.
+
+Which cables there are, the `fabric:` of a scenario says:
+
+    one     every port of every HCA on one fabric (the default)
+    two     all first ports on one fabric, all second ports on another
+    none    no cables
+
+and after it, if wanted, `pcap` (capture in the stage's folder) and properties of every HCA as
+name=value. In one machine the fabric lives in its QEMU; several machines meet at a switch of their own.
+"""
+import os
+import re
+import subprocess
+import time
+
+import images
+
+FABRICS = {'one': ('a', 'a'), 'two': ('a', 'b'), 'none': ('', '')}
+VIOLATION = re.compile(r'\bviolation\b')
+
+
+class Hcas:
+    """All HCAs of a stage. HCA n of a machine is device `hca<n>` below root port `hcaport<n>`."""
+
+    def __init__(self, scenario, folder):
+        self.folder = folder
+        self.count, self.vms = scenario.hcas, getattr(scenario, 'vms', 1)
+        words = getattr(scenario, 'fabric', '').split() or ['one']
+        if words[0] not in FABRICS:
+            raise images.Unavailable(f"there is no fabric '{words[0]}'")
+        self.names = FABRICS[words[0]]
+        self.capture = 'pcap' in words
+        self.properties = [w for w in words if '=' in w]
+        self.plugin = images.tool('emulator/build.sh')
+        self._switches = []
+        self._seen = {}
+        os.makedirs(os.path.join(folder, 'hca'), exist_ok=True)
+        if self.vms > 1:
+            for name in sorted(set(self.names) - {''}):
+                self._start_switch(name)
+
+    def _start_switch(self, name):
+        program = os.path.join(os.path.dirname(self.plugin), 'switchd')
+        if not os.path.exists(program):
+            raise images.Unavailable('the emulator has no switchd to connect several machines')
+        path = self._socket(name)
+        capture = ['-p', os.path.join(self.folder, f'fabric-{name}.pcap')] if self.capture else []
+        with open(os.path.join(self.folder, f'switchd-{name}.log'), 'wb') as log:
+            # pylint: disable-next=consider-using-with
+            child = subprocess.Popen([program, *capture, path], stdin=subprocess.DEVNULL,
+                                     stdout=log, stderr=log)
+        self._switches.append((child, path))
+        self._wait_socket(child, path)
+
+    def _socket(self, name):
+        # a socket's path has to be short
+        return f'/tmp/lastref-{os.getpid()}-{abs(hash(self.folder)) % 10 ** 8}-{name}'
+
+    @staticmethod
+    def _wait_socket(child, path):
+        end = time.monotonic() + 20
+        while child.poll() is None and time.monotonic() < end:
+            if os.path.exists(path):
+                return
+            time.sleep(0.02)
+        raise images.Unavailable('switchd did not start')
+
+    def log_path(self, vm, name):
+        return os.path.join(self.folder, 'hca', f'vm{vm}-{name}.log')
+
+    def device(self, vm, number, name=None, port=None):
+        """The argument of -device (and of HMP's device_add) for an HCA of machine `vm`."""
+        name = name or f'hca{number}'
+        text = (f'cx3-hca,id={name},bus={port or f"hcaport{number}"},'
+                f'guid={0x0002c90300000000 + (vm << 16) + ((number + 1) << 8):#x},'
+                f'log={self.log_path(vm, name)}')
+        for end, fabric in enumerate(self.names, 1):
+            if fabric:
+                text += f',port{end}={self._socket(fabric) if self.vms > 1 else fabric}'
+        return ','.join([text, *self.properties])
+
+    def arguments(self, vm):
+        """Arguments of QEMU for machine number `vm`."""
+        line = ['-plugin', f'file={self.plugin}']
+        if self.vms == 1:
+            for name in sorted(set(self.names) - {''}):
+                capture = f',pcap={self.folder}/fabric-{name}.pcap' if self.capture else ''
+                line += ['-device', f'cx3-fabric,id={name}{capture}']
+        for n in range(self.count):
+            line += ['-device', f'cx3-root-port,id=hcaport{n},bus=pcie.0,slot={64 + n},'
+                                f'chassis={64 + n}', '-device', self.device(vm, n)]
+        return line
+
+    def violations(self):
+        """What the HCAs have complained of since the last call, a line each."""
+        found = []
+        folder = os.path.join(self.folder, 'hca')
+        for name in sorted(os.listdir(folder)):
+            with open(os.path.join(folder, name), encoding='utf-8', errors='replace') as text:
+                text.seek(self._seen.get(name, 0))
+                new = text.read()
+                self._seen[name] = text.tell()
+            found += [f'{name}: {line}' for line in new.splitlines() if VIOLATION.search(line)]
+        return found
+
+    def stop(self):
+        for child, path in self._switches:
+            child.terminate()
+            try:
+                child.wait(5)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+            if os.path.exists(path):
+                os.unlink(path)
+        self._switches = []

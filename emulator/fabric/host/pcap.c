@@ -10,7 +10,10 @@
 
 enum {
 	MAGIC_NS = 0xa1b23c4d,
-	LINKTYPE_INFINIBAND = 247,
+	LINKTYPE_ERF = 197,
+	ERF_INFINIBAND = 21,
+	ERF_VARYING = 4,	/* flag: records are as long as their packets */
+	ERF_HEADER = 16,
 	SNAP_LENGTH = 65535,
 };
 
@@ -28,7 +31,22 @@ static void put_header(u8 *h)
 	put32(h + 8, 0);
 	put32(h + 12, 0);
 	put32(h + 16, SNAP_LENGTH);
-	put32(h + 20, LINKTYPE_INFINIBAND);
+	put32(h + 20, LINKTYPE_ERF);
+}
+
+/* Time stamp in seconds and 2^-32 of them, little-endian; lengths big-endian. */
+static void put_erf(u8 *h, u64 now, u32 len)
+{
+	u64 stamp = now / 1000000000 << 32 | (now % 1000000000 << 32) / 1000000000;
+	unsigned int i;
+
+	for (i = 0; i < 8; i++)
+		h[i] = (u8)(stamp >> 8 * i);
+	h[8] = ERF_INFINIBAND;
+	h[9] = ERF_VARYING;
+	put16(h + 10, (u16)(len + ERF_HEADER));
+	put16(h + 12, 0);
+	put16(h + 14, (u16)len);
 }
 
 struct pcap *pcap_open(const char *path)
@@ -54,14 +72,15 @@ struct pcap *pcap_open(const char *path)
 void pcap_packet(void *arg, u64 now, const u8 *pkt, u32 len)
 {
 	struct pcap *p = arg;
-	u8 record[16];
+	u8 record[16 + ERF_HEADER];
 
 	if (!p->file)
 		return;
 	put32(record, (u32)(now / 1000000000));
 	put32(record + 4, (u32)(now % 1000000000));
-	put32(record + 8, len);
-	put32(record + 12, len);
+	put32(record + 8, len + ERF_HEADER);
+	put32(record + 12, len + ERF_HEADER);
+	put_erf(record + 16, now, len);
 	if (fwrite(record, sizeof(record), 1, p->file) == 1 && fwrite(pkt, len, 1, p->file) == 1)
 		return;
 	fprintf(stderr, "capture %s ends here: %m\n", p->path);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A capture file of a fabric, in the classic pcap format with nanosecond time
- * stamps and link type 247 (InfiniBand: LRH to VCRC). For front-ends, which
+ * A capture file of a fabric: the classic pcap format with nanosecond time
+ * stamps. The link type is ERF (197) with records of type InfiniBand (21), LRH
+ * to VCRC: the link type for bare InfiniBand, 247, cannot be read by the
+ * tshark of Debian 12 (4.0 knows no such network type). For front-ends, which
  * have a libc.
  */
 #ifndef FABRIC_HOST_PCAP_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Captures: the packets of a small sweep by a pretended subnet manager, read by tshark, which was not
- * written here.
+ * Captures: the packets of a small sweep by a pretended subnet manager, read by tshark, which was
+ * not written here.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +94,8 @@ int main(void)
 	tap_eq(lines(name, "-Y _ws.malformed"), 0, "none of them malformed");
 	tap_eq(lines(name, "-Y 'infiniband.mad.method == 0x81'"), 13, "13 GetResp");
 	tap_eq(lines(name, "-Y 'infiniband.mad.method == 0x05'"), 1, "one Trap");
-	tap_eq(lines(name, "-Y 'infiniband.nodeinfo.nodetype == 2'"), 2, "NodeInfo of a switch, twice");
+	tap_eq(lines(name, "-Y 'infiniband.nodeinfo.nodetype == 2'"), 2,
+	       "NodeInfo of a switch, twice");
 	tap_eq(lines(name, "-Y 'infiniband.switchinfo.linearfdbtop == 5'"), 2,
 	       "SwitchInfo with the forwarding table's top, set and answered");
 	tap_eq(lines(name, "-Y 'infiniband.portinfo.lid == 5'"), 2, "PortInfo with the LID");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cables between processes: the real switch program with two fabrics of this process as its clients,
- * with strangers on its socket, killed, and started again.
+ * Cables between processes: the real switch program with two fabrics of this process as its
+ * clients, with strangers on its socket, killed, and started again.
  */
 #include <poll.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ struct client {
 
 static struct fake_world world;
 static struct client a, b;
-static char dir[] = "/tmp/peer_testXXXXXX";
+static char dir[32];
 static char path[64], capture[64];
 static pid_t child;
 
@@ -261,7 +261,9 @@ static void test_flow(void)
 /* What a stranger says first, and what it says after a proper greeting. */
 static void test_strangers(void)
 {
-	static const u8 hello[] = { 0, 0, 0, 16, 1, 0, 0, 0, 'I', 'B', 'c', 'a', 'b', 'l', 'e', 1 };
+	static const u8 hello[] = {
+		0, 0, 0, 16, 1, 0, 0, 0, 'I', 'B', 'c', 'a', 'b', 'l', 'e', 1,
+	};
 	static const u8 huge[] = { 0x7f, 0xff, 0xff, 0xff, 3, 0, 0, 0 };
 	static const u8 tiny[] = { 0, 0, 0, 7, 3, 0, 0, 0 };
 	static const u8 poll2[] = { 0, 0, 0, 9, 2, 0, 0, 0, 2 };
@@ -380,6 +382,7 @@ static void test_death(void)
 
 int main(void)
 {
+	strcpy(dir, "/tmp/peer_testXXXXXX");
 	if (!mkdtemp(dir))
 		return 1;
 	snprintf(path, sizeof(path), "%s/socket", dir);

@@ -31,7 +31,6 @@
  * @host: what it sees as its host
  * @timer: virtual clock
  * @pcap: capture or NULL
- * @flushed: virtual time of the last flush of @pcap
  * @peer: socket fabrics: the connection; such a fabric has one port
  * @dead: socket fabrics: the connection is over, as was said
  */
@@ -42,7 +41,6 @@ struct named_fabric {
 	struct cx3_host host;
 	QEMUTimer *timer;
 	struct pcap *pcap;
-	u64 flushed;
 	struct peer *peer;
 	bool dead;
 };
@@ -185,13 +183,9 @@ static void settle_peer(struct named_fabric *f)
 static void on_timer(void *opaque)
 {
 	struct named_fabric *f = opaque;
-	u64 now = host_now(NULL);
 
 	fabric_fire(f->fab);
-	if (f->pcap && now - f->flushed > NANOSECONDS_PER_SECOND) {
-		f->flushed = now;
-		pcap_flush(f->pcap);
-	}
+	pcap_flush(f->pcap);
 	if (f->peer)
 		settle_peer(f);
 }

@@ -225,7 +225,7 @@ static void test_service(void)
 	tap_ok(until(both_up, 2000), "both links come up");
 	mad = ask(&a, METHOD_GET, ATTR_NODE_INFO, 0, NULL);
 	tap_ok(mad && mad_get(mad + SMP_DATA, NI_NUM_PORTS) == FSW_PORTS &&
-	       mad_get(mad + SMP_DATA, NI_LOCAL_PORT) == 1, "an SMP is answered through the socket");
+	       mad_get(mad + SMP_DATA, NI_LOCAL_PORT) == 1, "an SMP is answered over the socket");
 	tap_eq(port_state(2), PORT_INIT, "the switch has both links in INIT");
 	tap_eq(port_state(3), PORT_DOWN, "and no third");
 }
@@ -382,7 +382,7 @@ static void test_death(void)
 
 int main(void)
 {
-	strcpy(dir, "/tmp/peer_testXXXXXX");
+	snprintf(dir, sizeof(dir), "/tmp/peer_testXXXXXX");
 	if (!mkdtemp(dir))
 		return 1;
 	snprintf(path, sizeof(path), "%s/socket", dir);

@@ -139,7 +139,7 @@ static void same_port(const u8 *mad, const char *key_prefix, const char *caps, c
 {
 	char text[256];
 
-	/* LIDs; capability, diag, lease; local port, widths; states; LMC, speeds; MTU, SL, VLs ... */
+	/* LIDs; capability, lease; local port, widths; states; LMC, speeds; MTU, SL, VLs */
 	snprintf(text, sizeof(text), "%s %s %s %s %s %s %s %s %s %s %s 01", key_prefix, "00000000",
 		 caps, "0000 0000 01 03 03 02", states, "00", speed,
 		 "40 40 00 08 08 05 10 40 0000 0000 0000", guids_times, "00 0000 00000000 0000",

@@ -4,6 +4,7 @@
  * arming with completions behind the given consumer index raises it at once, since software that
  * polled before arming would otherwise miss one.
  */
+#include "core.h"
 #include "xport.h"
 
 #define CQ_ARMED_SOLICITED 6
@@ -288,6 +289,8 @@ enum cx3_status cx3_cq_cmd_sw2hw(struct cx3_hca *hca, struct cx3_cmd *cmd)
 	cq->timer.fn = cq_timer;
 	cx3_buf_init(&cq->buf, (u64)c.mtt_hi << 32 | c.mtt_lo, c.log_page + 12, c.page_off * 32u);
 	st = cq_write_context(hca, cq);
+	if (st == CX3_OK && cx3_cmpt_touch(hca, CX3_CQ, cq->obj.num))
+		st = CX3_ICM_ERROR;
 	if (st == CX3_OK && !cmd->op_mod &&
 	    cx3_buf_fill_owner(hca, &cq->buf, 1u << c.log_size, hca->geo.cqe_size))
 		st = CX3_BAD_PARAM;

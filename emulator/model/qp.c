@@ -3,6 +3,7 @@
  * Queue pair objects and their commands. A QP object exists in every state but RESET; the command out
  * of RESET makes it, the command to RESET frees it.
  */
+#include "core.h"
 #include "xport.h"
 
 #define OP_RST2INIT 0x19
@@ -49,6 +50,20 @@ static enum cx3_status qp_write_context(struct cx3_qp *qp)
 	qpc_pack(raw, &qp->c);
 	if (cx3_icm_write(qp->hca, CX3_ICM_QPC, cx3_qpc_index(qp->hca, qp->obj.num), 0, raw,
 			  sizeof(raw)))
+		return CX3_ICM_ERROR;
+	return CX3_OK;
+}
+
+/* Besides the context a QP has entries in four more tables; software must have mapped them all. */
+static enum cx3_status touch_tables(struct cx3_hca *hca, u32 qpn)
+{
+	u32 index = cx3_qpc_index(hca, qpn);
+	u8 b[4];
+
+	if (cx3_cmpt_touch(hca, CX3_QP, index) ||
+	    cx3_icm_read(hca, CX3_ICM_AUXC, index, 0, b, sizeof(b)) ||
+	    cx3_icm_read(hca, CX3_ICM_ALTC, index, 0, b, sizeof(b)) ||
+	    cx3_icm_read(hca, CX3_ICM_RDMARC, index << hca->geo.log_rdmarc, 0, b, sizeof(b)))
 		return CX3_ICM_ERROR;
 	return CX3_OK;
 }
@@ -218,6 +233,8 @@ enum cx3_status cx3_qp_cmd_modify(struct cx3_hca *hca, struct cx3_cmd *cmd)
 		qpc_unpack(cmd->in + QPC_MBOX_OFF, &n);
 	if (!qp) {
 		st = cmd->opcode == OP_RST2INIT ? check_new(hca, &n) : CX3_OK;
+		if (st == CX3_OK)
+			st = touch_tables(hca, qpn);
 		if (st != CX3_OK)
 			return st;
 		qp = qp_new(hca, qpn, &n);

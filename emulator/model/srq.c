@@ -5,6 +5,7 @@
  * and it reads the link of an entry only when it needs the one behind it, because software writes the
  * link of the list's tail when it gives an entry back.
  */
+#include "core.h"
 #include "xport.h"
 
 /**
@@ -130,6 +131,8 @@ enum cx3_status cx3_srq_cmd_sw2hw(struct cx3_hca *hca, struct cx3_cmd *cmd)
 	srq->c.wqe_counter = 0;
 	cx3_buf_init(&srq->buf, (u64)c.mtt_hi << 32 | c.mtt_lo, c.log_page + 12, c.page_off * 64u);
 	st = srq_write_context(hca, srq);
+	if (st == CX3_OK && cx3_cmpt_touch(hca, CX3_SRQ, srq->obj.num))
+		st = CX3_ICM_ERROR;
 	if (st == CX3_OK && cx3_obj_add(hca, CX3_SRQ, &srq->obj))
 		st = CX3_BAD_RES_STATE;
 	if (st != CX3_OK)

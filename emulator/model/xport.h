@@ -455,6 +455,8 @@ static inline bool qp_receives(const struct cx3_qp *qp)
 }
 
 /* cq.c, cq_resize.c */
+extern const struct layout cqe_layout, cqe_error_layout;
+
 struct cx3_cq *cq_find(struct cx3_hca *hca, u32 cqn);
 void cq_post(struct cx3_qp *qp, u32 cqn, struct cqe *e, bool solicited);
 int cq_write(struct cx3_hca *hca, struct cx3_cq *cq, const struct cqe *e);

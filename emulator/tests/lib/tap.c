@@ -72,6 +72,7 @@ void tap_note(const char *fmt, ...)
 	vprintf(fmt, ap);
 	va_end(ap);
 	printf("\n");
+	fflush(stdout);
 }
 
 /**

@@ -134,6 +134,14 @@ u64 cx3_bar_read(struct cx3_hca *hca, unsigned int bar, u64 addr, unsigned int s
 void cx3_bar_write(struct cx3_hca *hca, unsigned int bar, u64 addr, u64 val,
 		   unsigned int size);
 
+/**
+ * cx3_excuse_reset() - an error was injected from outside the model (PCIe error)
+ * @hca: device
+ *
+ * The driver may now reset the device with objects alive; not a violation.
+ */
+void cx3_excuse_reset(struct cx3_hca *hca);
+
 /** cx3_timer_fire() - the timer armed by host->timer() is due */
 void cx3_timer_fire(struct cx3_hca *hca);
 

@@ -283,6 +283,11 @@ void cx3_fatal(struct cx3_hca *hca, u32 code)
 	cx3_transport_reset(hca);
 }
 
+void cx3_excuse_reset(struct cx3_hca *hca)
+{
+	hca->core->excused = true;
+}
+
 void cx3_set_bus_master(struct cx3_hca *hca, bool on)
 {
 	hca->bus_master = on;

@@ -370,6 +370,9 @@ static void set_link(PCIDevice *pci)
 
 	pci_long_test_and_clear_mask(cap + PCI_EXP_LNKCAP, PCI_EXP_LNKCAP_SLS | PCI_EXP_LNKCAP_MLW);
 	pci_long_test_and_set_mask(cap + PCI_EXP_LNKCAP, PCI_EXP_LNKCAP_SLS_8_0GB | 8 << 4);
+	/* supported speeds: 2.5, 5 and 8 GT/s */
+	pci_set_long(cap + PCI_EXP_LNKCAP2, PCI_EXP_LNKCAP2_SLS_2_5GB | PCI_EXP_LNKCAP2_SLS_5_0GB |
+		     PCI_EXP_LNKCAP2_SLS_8_0GB);
 	pci_word_test_and_clear_mask(cap + PCI_EXP_LNKSTA, PCI_EXP_LNKSTA_CLS | PCI_EXP_LNKSTA_NLW);
 	pci_word_test_and_set_mask(cap + PCI_EXP_LNKSTA, PCI_EXP_LNKSTA_CLS_8_0GB | 8 << 4);
 }
@@ -522,6 +525,8 @@ static void set_fault(Object *obj, const char *value, Error **errp)
 
 static void set_aer(Object *obj, const char *value, Error **errp)
 {
+	if (CX3_HCA(obj)->hca)
+		cx3_excuse_reset(CX3_HCA(obj)->hca);
 	cx3_aer_inject(PCI_DEVICE(obj), value, errp);
 }
 

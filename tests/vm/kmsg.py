@@ -73,6 +73,8 @@ def splats(lines):
             block = None
         name = classify(line)
         if name is None:
+            if block is not None and not block.lines:
+                block.lines.append(line)             # the words of a WARN() come first
             continue
         if block is None or len(block.lines) > 8:
             found.append(Splat(name, [line]))

@@ -72,10 +72,11 @@ struct ib_agent_ops {
  * The rest is private to agent.c; under the HCA's lock:
  * @state: see enum ib_agent_state
  * @running: how many callbacks run
- * @waiting: somebody waits for @running to reach zero
  * @owner_waits: an owner's destroy has met a reaper at work and will free the memory itself
+ * @orphan: the owner has given it up (IB_CB_DESTROY): whoever ends it frees the memory
+ * @destroy_at_end: the callback that runs did what it must not: it is destroyed when that returns
  * @caller: the task that runs a callback, if it is one only; to catch self-destruction
- * @owner_node: in &ib_attachment.agents
+ * @owner_node: in &ib_attachment.agents, or as a tombstone in a graveyard
  * @service_node: in &ib_service_instance.agents
  * @work: destroys it after IB_CB_DESTROY
  * @map: what lockdep takes a callback for
@@ -87,15 +88,14 @@ struct ib_agent {
 
 	enum ib_agent_state state;
 	unsigned int running;
-	bool waiting;
 	bool owner_waits;
+	bool orphan;
+	bool destroy_at_end;
 	struct task_struct *caller;
 	struct list_head owner_node;
 	struct list_head service_node;
 	struct work_struct work;
-#ifdef CONFIG_LOCKDEP
 	struct lockdep_map map;
-#endif
 };
 
 /**

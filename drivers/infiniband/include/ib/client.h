@@ -28,6 +28,16 @@ struct ib_service;
 struct module;
 
 /**
+ * struct ib_graveyard - reaped agents whose owner has not destroyed them yet
+ * @lock: protects @tombstones; a leaf
+ * @tombstones: &ib_agent.owner_node
+ */
+struct ib_graveyard {
+	spinlock_t lock; /* protects @tombstones */
+	struct list_head tombstones;
+};
+
+/**
  * enum ib_remove_reason - why an attachment goes
  * @IB_REMOVED: the device, the client or a service it needs is leaving
  * @IB_RESET: another incarnation of the same HCA will follow; what users see may be kept for it
@@ -76,7 +86,9 @@ enum ib_attachment_state {
  * @node: in the registry; under its mutex
  * @attachments: &ib_attachment.client_node; under the registry's mutex
  * @leaving: ib_client_unregister() has begun; under the registry's mutex
- * @stuck: attachments whose item was given up on; the client is offered nothing until they return
+ * @stuck: attachments whose item was given up on; the client is offered nothing until they return;
+ *	under the registry's mutex
+ * @graveyard: tombstones of agents it has not destroyed
  * @map: what lockdep takes a callback for
  */
 struct ib_client {
@@ -91,10 +103,9 @@ struct ib_client {
 	struct list_head node;
 	struct list_head attachments;
 	bool leaving;
-	atomic_t stuck;
-#ifdef CONFIG_LOCKDEP
+	unsigned int stuck;
+	struct ib_graveyard graveyard;
 	struct lockdep_map map;
-#endif
 };
 
 /**
@@ -109,11 +120,15 @@ struct ib_client {
  * @ref: memory
  * @holder: its device reference, until REMOVED
  * @state: see enum ib_attachment_state
+ * @service: the service, for the attachment of a service instance
  * @closed: creating through it is refused
  * @want_closing: closing is to be called
  * @want_remove: remove_one is to be called
+ * @asked: the thread has asked it to go (others may have, too)
  * @reason: for remove_one
  * @abandoned: the thread has stopped waiting for the item; its module is pinned
+ * @pinned: the module kept in memory because of that, or NULL
+ * @waited_for: ib_client_register() has waited for its add_one
  * @error: of the last add_one
  * @tries: how often add_one failed
  * @retry_at: when it is to be tried again, in milliseconds of the HCA's clock
@@ -121,7 +136,8 @@ struct ib_client {
  * @device_node: in &ib_device.attachments
  * @client_node: in &ib_client.attachments; under the registry's mutex
  * @work: the item all client code runs on
- * @runner: the task that runs it, or NULL
+ * @doing: what the item is in ("add_one", "remove_one", ...), or NULL
+ * @doing_since: since when, in milliseconds of the HCA's clock
  */
 struct ib_attachment {
 	struct ib_device *device;
@@ -133,11 +149,15 @@ struct ib_attachment {
 	struct kref ref;
 	struct ib_holder holder;
 	enum ib_attachment_state state;
+	struct ib_service *service;
 	bool closed;
 	bool want_closing;
 	bool want_remove;
+	bool asked;
 	enum ib_remove_reason reason;
 	bool abandoned;
+	struct module *pinned;
+	bool waited_for;
 	int error;
 	unsigned int tries;
 	u64 retry_at;
@@ -145,7 +165,8 @@ struct ib_attachment {
 	struct list_head device_node;
 	struct list_head client_node;
 	struct work_struct work;
-	struct task_struct *runner;
+	const char *doing;
+	u64 doing_since;
 };
 
 /**

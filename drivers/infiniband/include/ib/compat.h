@@ -10,14 +10,14 @@
 
 #include <linux/version.h>
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 170)
+#if KERNEL_VERSION(6, 1, 170) > LINUX_VERSION_CODE
 #error "LastRef needs Linux 6.1.170 or newer (scope guards came to 6.1 by a stable update)"
 #endif
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+#if KERNEL_VERSION(6, 13, 0) <= LINUX_VERSION_CODE
 #error "LastRef has been tried on Linux 6.1 and 6.12 only"
 #endif
 
-#define IB_KERNEL_6_12 (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0))
+#define IB_KERNEL_6_12 (KERNEL_VERSION(6, 12, 0) <= LINUX_VERSION_CODE)
 
 #include <linux/device/class.h>
 #include <linux/mm.h>
@@ -40,6 +40,14 @@
 #define ib_const_device const struct device
 #else
 #define ib_const_device struct device
+#endif
+
+/* A trace event's string was named twice before 6.10. Give field and string. */
+#if IB_KERNEL_6_12
+#define ib_assign_str_1(field, ...) __assign_str(field)
+#define ib_assign_str(...) ib_assign_str_1(__VA_ARGS__)
+#else
+#define ib_assign_str(...) __assign_str(__VA_ARGS__)
 #endif
 
 #if !IB_KERNEL_6_12

@@ -15,6 +15,7 @@
 #include <linux/device.h>
 #include <linux/kref.h>
 #include <linux/list.h>
+#include <linux/lockdep.h>
 #include <linux/types.h>
 
 #include <ib/gate.h>
@@ -116,10 +117,12 @@ struct ib_holder {
  * @reason_reset: this teardown is to be followed by another incarnation
  * @stop_done: &ib_device_ops.stop has been called
  * @visible: the class device has been added
+ * @named: it has a name and an index
  * @ref: the device reference count
  * @ref_zero: it has reached zero
  * @initial: the framework's own reference, from allocation to STOPPED
  * @holders: all of them; under the HCA's lock
+ * @ref_map: what lockdep takes a device reference for
  * @attachments: of clients, &ib_attachment.device_node; under the HCA's lock
  * @services: instances on this device, bottom first; under the HCA's lock
  * @wq: what attachments' items run on; unbound, of this device alone
@@ -148,11 +151,13 @@ struct ib_device {
 	bool reason_reset;
 	bool stop_done;
 	bool visible;
+	bool named;
 
 	struct kref ref;
 	bool ref_zero;
 	struct ib_holder initial;
 	struct list_head holders;
+	struct lockdep_map ref_map;
 
 	struct list_head attachments;
 	struct list_head services;

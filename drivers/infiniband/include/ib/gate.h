@@ -31,6 +31,7 @@ struct ib_hca;
  * @refuse: 0 while the gate lets in, else the negative errno that entering returns.  Written by the
  *	framework only, read without a lock: an answer may be old, but after ib_gate_close() and a
  *	drain nobody is inside and nobody gets in.
+ * @open: ib_gate_open() was the last thing done to it; of the lifecycle thread
  * @drained: the count has been zero after the gate was closed; under the HCA's lock
  * @hca: whose wait queue is woken when the last section leaves
  * @map: what lockdep takes the gate for
@@ -40,11 +41,10 @@ struct ib_hca;
 struct ib_gate {
 	struct percpu_ref ref;
 	int refuse;
+	bool open;
 	bool drained;
 	struct ib_hca *hca;
-#ifdef CONFIG_LOCKDEP
 	struct lockdep_map map;
-#endif
 };
 
 /**

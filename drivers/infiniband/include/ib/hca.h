@@ -104,17 +104,52 @@ struct ib_provider {
 };
 
 /**
+ * struct ib_limits - how long a teardown takes its steps, in milliseconds since CLOSING
+ * @polite: until then clients leave one by one and services finish what is under way; then it is
+ *	cancelled, and the clients that are left are asked all at once
+ * @name: what is waited for is named in the log, and again every ten seconds
+ * @gone: the hardware is declared lost
+ * @abandon: clients that still have not returned are left behind
+ * @quarantine: the device is left behind
+ * @gate: how long a shutdown waits for the gates; not since CLOSING
+ *
+ * Module parameters of ib_core, copied when an HCA is allocated; a test changes the copy.
+ */
+struct ib_limits {
+	unsigned int polite;
+	unsigned int name;
+	unsigned int gone;
+	unsigned int abandon;
+	unsigned int quarantine;
+	unsigned int gate;
+};
+
+/**
+ * enum ib_timed - what is being timed
+ * @IB_TIMED_NOTHING: the clock stands
+ * @IB_TIMED_BRINGUP: clients are being added: nothing but names in the log
+ * @IB_TIMED_SERVICE: a service leaves a device that stays: it is told to cancel, no more
+ * @IB_TIMED_DEVICE: a device leaves: every threshold applies
+ */
+enum ib_timed {
+	IB_TIMED_NOTHING,
+	IB_TIMED_BRINGUP,
+	IB_TIMED_SERVICE,
+	IB_TIMED_DEVICE,
+};
+
+/**
  * struct ib_teardown - the clock of one teardown; see watchdog.c
- * @start: when CLOSING was entered, in milliseconds of the HCA's clock
- * @running: a teardown is under way
- * @passed: bits (enum ib_threshold) of thresholds whose action has been taken
- * @nagged: when the thing waited for was last named in the log
+ * @start: when it began, in milliseconds of the HCA's clock
+ * @timed: what is being timed
+ * @cancelled: the polite time is over and services have been told
+ * @named: when what is waited for was last named in the log
  */
 struct ib_teardown {
 	u64 start;
-	bool running;
-	unsigned long passed;
-	u64 nagged;
+	enum ib_timed timed;
+	bool cancelled;
+	u64 named;
 };
 
 /**
@@ -125,6 +160,7 @@ struct ib_teardown {
  * @ref: memory of this structure only; see ib_hca_get()
  * @gate: the hardware gate
  * @node: in the registry's list of HCAs; under the registry's mutex
+ * @serial: position in that list
  * @lock: the one lock of an HCA: protects everything below, and the state of the device, of its
  *	attachments, service instances and holders.  Taken in interrupts (ib_hca_gone()); a leaf but
  *	for the wait queue's own lock.
@@ -133,14 +169,16 @@ struct ib_teardown {
  * @clock: source of time
  * @goal: see enum ib_goal
  * @holds: bits of enum ib_hold
+ * @active: between the beginning of @start and the end of @stop
  * @gone: GONE: the hardware does not answer or may not be asked any more
  * @gone_cause: why, a literal, for the log
  * @gone_done: the thread has dealt with GONE: quiet or not, and flushed
+ * @aborting: how many calls of &ib_hca_ops.abort are under way
  * @quiet: the hardware has been proven unable to write to memory
  * @up: @start has succeeded and @stop has not run
- * @need_release: @start has run and @release has not
- * @stopped_for_good: goal SHUTDOWN has been reached
+ * @halted: goal SHUTDOWN has been reached
  * @idle: the thread has nothing to do
+ * @ended: the thread has ended
  * @tries: how often @start failed since it last succeeded
  * @start_error: what the last @start or create returned
  * @retry_at: when the thread wants to try again what failed; 0: never
@@ -150,6 +188,8 @@ struct ib_teardown {
  * @device: the current incarnation
  * @incarnations: how many there have been
  * @seen_gen: the generation of the registry that the thread last brought the device in line with
+ * @roster_dirty: something of the device changed that may let a service or a client start or go
+ * @limits: when a teardown takes which step
  * @teardown: its clock
  * @watchdog: looks at the thresholds while the thread is busy elsewhere
  * @waiting_for: what the thread waits for, a literal or NULL; for debugfs and the log
@@ -164,6 +204,7 @@ struct ib_hca {
 	struct kref ref;
 	struct ib_gate gate;
 	struct list_head node;
+	u64 serial;
 
 	spinlock_t lock; /* protects what follows, see above */
 	wait_queue_head_t wait;
@@ -171,14 +212,16 @@ struct ib_hca {
 	const struct ib_clock *clock;
 	enum ib_goal goal;
 	unsigned int holds;
+	bool active;
 	bool gone;
 	const char *gone_cause;
 	bool gone_done;
+	unsigned int aborting;
 	bool quiet;
 	bool up;
-	bool need_release;
-	bool stopped_for_good;
+	bool halted;
 	bool idle;
+	bool ended;
 	unsigned int tries;
 	int start_error;
 	u64 retry_at;
@@ -188,6 +231,8 @@ struct ib_hca {
 	struct ib_device *device;
 	unsigned int incarnations;
 	unsigned long seen_gen;
+	bool roster_dirty;
+	struct ib_limits limits;
 	struct ib_teardown teardown;
 	struct delayed_work watchdog;
 	const char *waiting_for;

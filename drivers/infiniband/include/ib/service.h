@@ -28,8 +28,8 @@ struct ib_service_instance;
  * @close: the gate has just been shut: nobody comes from above any more.  Cancel what is under way,
  *	by means of the services below, which still work; leave and disconnect once, do not wait for
  *	the answer.  Must not wait.  Optional.
- * @cancel: the polite time is over and the gate is not empty: end what @close let finish.  Must not
- *	wait.  Optional.
+ * @cancel: the polite time of a teardown is over: end every query and wait that is under way, also
+ *	when the gate is still open.  Must not wait.  Optional.
  * @stop_port: mirror of @start_port; nobody is inside the gate.  May sleep.
  * @stop: mirror of @start; nobody is inside the gate and every agent is reaped.  May sleep.
  *	Required.
@@ -58,6 +58,7 @@ struct ib_service_ops {
  * @node: in the registry
  * @leaving: ib_service_unregister() has begun
  * @instances: how many there are, on all devices
+ * @graveyard: tombstones of agents that its instances have not destroyed
  */
 struct ib_service {
 	const char *name;
@@ -68,6 +69,7 @@ struct ib_service {
 	struct list_head node;
 	bool leaving;
 	unsigned int instances;
+	struct ib_graveyard graveyard;
 };
 
 /**
@@ -101,7 +103,8 @@ enum ib_service_state {
  * @agents: what it has handed out
  * @node: in &ib_device.services
  * @error: of start
- * @retry_gen: the generation of the registry at which start was last tried
+ * @ports: how many ports have been started
+ * @tried_gen: the generation of the registry at which start was last tried
  * @map: what lockdep takes the gate for
  */
 struct ib_service_instance {
@@ -115,10 +118,9 @@ struct ib_service_instance {
 	struct list_head agents;
 	struct list_head node;
 	int error;
-	unsigned long retry_gen;
-#ifdef CONFIG_LOCKDEP
+	u8 ports;
+	unsigned long tried_gen;
 	struct lockdep_map map;
-#endif
 };
 
 /**

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Agents: who may end one, and when its callbacks have ended.
+ *
+ * An agent has an owner that may destroy it and two reapers that may have to: the owner's
+ * attachment after remove_one, and its service when that closes.  Whoever moves it from ARMED to
+ * DYING, under the HCA's lock, is the one who undoes it; the others wait for that.  No callback
+ * begins after that move.  The destroyer waits for those that run, calls the service, and leaves a
+ * tombstone unless he is the owner.
+ */
+#include <linux/export.h>
+#include <linux/sched.h>
+
+#include "core.h"
+#include "trace.h"
+
+#define IB_AGENT_TEXT 64
+
+static struct lock_class_key ib_agent_callback_key;
+
+static struct ib_hca *ib_agent_hca(const struct ib_agent *agent)
+{
+	return agent->attachment->device->hca;
+}
+
+static struct ib_graveyard *ib_agent_graveyard(const struct ib_agent *agent)
+{
+	struct ib_attachment *attachment = agent->attachment;
+
+	return attachment->client ? &attachment->client->graveyard :
+				    &attachment->service->graveyard;
+}
+
+void ib_graveyard_init(struct ib_graveyard *graveyard)
+{
+	spin_lock_init(&graveyard->lock);
+	INIT_LIST_HEAD(&graveyard->tombstones);
+}
+
+static void ib_agent_free(struct ib_agent *agent)
+{
+	struct ib_attachment *attachment = agent->attachment;
+
+	agent->ops->free(agent);
+	ib_attachment_put(attachment);
+}
+
+/**
+ * ib_graveyard_clear() - free the tombstones of an owner that no longer has any code
+ * @graveyard: of a client or service that has been unregistered
+ */
+void ib_graveyard_clear(struct ib_graveyard *graveyard)
+{
+	struct ib_agent *agent, *next;
+	LIST_HEAD(list);
+
+	spin_lock_irq(&graveyard->lock);
+	list_splice_init(&graveyard->tombstones, &list);
+	spin_unlock_irq(&graveyard->lock);
+	list_for_each_entry_safe(agent, next, &list, owner_node)
+		ib_agent_free(agent);
+}
+
+static void ib_agent_work(struct work_struct *work);
+
+int ib_agent_init(struct ib_agent *agent, struct ib_attachment *attachment,
+		  struct ib_service_instance *instance, const struct ib_agent_ops *ops)
+{
+	struct ib_hca *hca = attachment->device->hca;
+	unsigned long flags;
+	int err = -ENODEV;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	if (!attachment->closed && instance->state == IB_SERVICE_UP) {
+		agent->attachment = attachment;
+		agent->instance = instance;
+		agent->ops = ops;
+		agent->state = IB_AGENT_ARMED;
+		INIT_WORK(&agent->work, ib_agent_work);
+		lockdep_init_map(&agent->map, "ib_agent_callback", &ib_agent_callback_key, 0);
+		list_add_tail(&agent->owner_node, &attachment->agents);
+		list_add_tail(&agent->service_node, &instance->agents);
+		ib_attachment_get(attachment);
+		err = 0;
+	}
+	spin_unlock_irqrestore(&hca->lock, flags);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ib_agent_init);
+
+/* With the HCA's lock held: exactly one caller gets true. */
+static bool ib_agent_claim(struct ib_agent *agent)
+{
+	if (agent->state != IB_AGENT_ARMED)
+		return false;
+	agent->state = IB_AGENT_DYING;
+	return true;
+}
+
+static bool ib_agent_is_silent(void *arg)
+{
+	return !((struct ib_agent *)arg)->running;
+}
+
+static bool ib_agent_is_tombstone(void *arg)
+{
+	return ((struct ib_agent *)arg)->state == IB_AGENT_TOMBSTONE;
+}
+
+/* With the HCA's lock held: nobody finds it any more. */
+static void ib_agent_unlink(struct ib_agent *agent)
+{
+	list_del_init(&agent->owner_node);
+	list_del_init(&agent->service_node);
+	wake_up_all(&ib_agent_hca(agent)->wait);
+}
+
+/*
+ * The claimant's last act.  A reaper leaves the memory to the owner: to one who waits already, or
+ * to one who may come.  After the lock is given back the agent belongs to whoever frees it.
+ */
+static void ib_agent_bury(struct ib_agent *agent, bool owner)
+{
+	struct ib_graveyard *graveyard = ib_agent_graveyard(agent);
+	struct ib_hca *hca = ib_agent_hca(agent);
+	bool free;
+
+	spin_lock_irq(&hca->lock);
+	ib_agent_unlink(agent);
+	free = (owner || agent->orphan) && !agent->running;
+	if (!free) {
+		agent->state = IB_AGENT_TOMBSTONE;
+		if (!agent->owner_waits) {
+			spin_lock(&graveyard->lock);
+			list_add_tail(&agent->owner_node, &graveyard->tombstones);
+			spin_unlock(&graveyard->lock);
+		}
+	}
+	spin_unlock_irq(&hca->lock);
+	if (free)
+		ib_agent_free(agent);
+}
+
+static void ib_agent_sync(struct ib_agent *agent)
+{
+	lock_map_acquire(&agent->map);
+	lock_map_release(&agent->map);
+}
+
+/*
+ * The claimant undoes it: callbacks first, then the service's part.  If the lifecycle thread gives
+ * up on a callback, nothing may be undone under it.
+ */
+static int ib_agent_undo(struct ib_agent *agent)
+{
+	int err = ib_flow_wait(ib_agent_hca(agent), "a callback", agent->attachment->name, 0,
+			       ib_agent_is_silent, agent);
+
+	if (!err)
+		agent->ops->destroy(agent);
+	return err;
+}
+
+static void ib_agent_work(struct work_struct *work)
+{
+	struct ib_agent *agent = container_of(work, struct ib_agent, work);
+
+	ib_agent_undo(agent);
+	ib_agent_bury(agent, true);
+}
+
+/* The owner comes late: somebody else has claimed it, or has long been done. */
+static void ib_agent_destroy_late(struct ib_agent *agent)
+{
+	struct ib_graveyard *graveyard = ib_agent_graveyard(agent);
+	struct ib_hca *hca = ib_agent_hca(agent);
+
+	ib_flow_wait(hca, "a reaper", agent->attachment->name, 0, ib_agent_is_tombstone, agent);
+	ib_flow_wait(hca, "a callback", agent->attachment->name, 0, ib_agent_is_silent, agent);
+	spin_lock_irq(&hca->lock);
+	spin_lock(&graveyard->lock);
+	list_del_init(&agent->owner_node);
+	spin_unlock(&graveyard->lock);
+	spin_unlock_irq(&hca->lock);
+	ib_agent_free(agent);
+}
+
+void ib_agent_destroy(struct ib_agent *agent)
+{
+	struct ib_hca *hca = ib_agent_hca(agent);
+	bool own, mine;
+
+	ib_agent_sync(agent);
+	spin_lock_irq(&hca->lock);
+	own = agent->running && agent->caller == current;
+	mine = !own && ib_agent_claim(agent);
+	if (own)
+		agent->destroy_at_end = true;
+	else if (!mine)
+		agent->owner_waits = true;
+	spin_unlock_irq(&hca->lock);
+	if (WARN_ONCE(own, "ib_core: %s destroys its %s in the callback of it\n",
+		      agent->attachment->name, agent->ops->what))
+		return;
+	if (!mine) {
+		ib_agent_destroy_late(agent);
+		return;
+	}
+	ib_agent_undo(agent);
+	ib_agent_bury(agent, true);
+}
+EXPORT_SYMBOL_GPL(ib_agent_destroy);
+
+int ib_agent_enter(struct ib_agent *agent)
+{
+	struct ib_hca *hca = ib_agent_hca(agent);
+	unsigned long flags;
+	int err = -ENODEV;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	if (agent->state == IB_AGENT_ARMED && agent->instance->state == IB_SERVICE_UP) {
+		agent->instance->inside++;
+		err = 0;
+	}
+	spin_unlock_irqrestore(&hca->lock, flags);
+	if (!err)
+		rwsem_acquire_read(&agent->instance->map, 0, 1, _RET_IP_);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ib_agent_enter);
+
+void ib_agent_exit(struct ib_agent *agent)
+{
+	ib_service_exit(agent->instance);
+}
+EXPORT_SYMBOL_GPL(ib_agent_exit);
+
+bool ib_agent_begin(struct ib_agent *agent)
+{
+	struct ib_hca *hca = ib_agent_hca(agent);
+	unsigned long flags;
+	bool armed;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	armed = agent->state == IB_AGENT_ARMED && !agent->destroy_at_end;
+	if (armed) {
+		agent->running++;
+		agent->caller = current;
+	}
+	spin_unlock_irqrestore(&hca->lock, flags);
+	if (armed)
+		rwsem_acquire_read(&agent->map, 0, 1, _RET_IP_);
+	return armed;
+}
+EXPORT_SYMBOL_GPL(ib_agent_begin);
+
+void ib_agent_end(struct ib_agent *agent, enum ib_cb_result result)
+{
+	struct ib_hca *hca = ib_agent_hca(agent);
+	unsigned long flags;
+
+	rwsem_release(&agent->map, _RET_IP_);
+	spin_lock_irqsave(&hca->lock, flags);
+	if (agent->caller == current)
+		agent->caller = NULL;
+	if (result == IB_CB_DESTROY || agent->destroy_at_end) {
+		agent->orphan = true;
+		/* The agent is on its service's list until it is undone, so the queue is there. */
+		if (ib_agent_claim(agent))
+			queue_work(agent->attachment->device->wq, &agent->work);
+	}
+	if (!--agent->running && agent->state != IB_AGENT_ARMED)
+		wake_up_all(&hca->wait);
+	spin_unlock_irqrestore(&hca->lock, flags);
+}
+EXPORT_SYMBOL_GPL(ib_agent_end);
+
+static void ib_agent_log_reaped(struct ib_agent *agent)
+{
+	char text[IB_AGENT_TEXT] = "";
+
+	if (agent->ops->describe)
+		agent->ops->describe(agent, text, sizeof(text));
+	dev_warn(ib_agent_hca(agent)->parent, "%s: %s forgot its %s%s%s, reaped\n",
+		 agent->attachment->device->name, agent->attachment->name, agent->ops->what,
+		 *text ? " " : "", text);
+	trace_ib_teardown_reap(agent->attachment->device, agent->attachment->name, 1);
+}
+
+static bool ib_owner_has_none(void *arg)
+{
+	return list_empty(&((struct ib_attachment *)arg)->agents);
+}
+
+static struct ib_agent *ib_agent_claim_first_of_owner(struct ib_attachment *attachment)
+{
+	struct ib_hca *hca = attachment->device->hca;
+	struct ib_agent *agent, *claimed = NULL;
+
+	spin_lock_irq(&hca->lock);
+	list_for_each_entry(agent, &attachment->agents, owner_node) {
+		if (!ib_agent_claim(agent))
+			continue;
+		claimed = agent;
+		break;
+	}
+	spin_unlock_irq(&hca->lock);
+	return claimed;
+}
+
+/**
+ * ib_agents_reap_owner() - end every agent of an attachment
+ * @attachment: closed, so none is added
+ *
+ * No callback of any of them runs when this returns.
+ *
+ * Context: the attachment's item, or the lifecycle thread for a service's.
+ */
+void ib_agents_reap_owner(struct ib_attachment *attachment)
+{
+	struct ib_agent *agent;
+
+	while ((agent = ib_agent_claim_first_of_owner(attachment))) {
+		ib_agent_sync(agent);
+		ib_agent_log_reaped(agent);
+		ib_agent_undo(agent);
+		ib_agent_bury(agent, false);
+	}
+	/* Those that somebody else has claimed. */
+	ib_flow_wait(attachment->device->hca, "agents", attachment->name, 0, ib_owner_has_none,
+		     attachment);
+}
+
+static struct ib_agent *ib_agent_claim_first_of_service(struct ib_service_instance *instance)
+{
+	struct ib_hca *hca = instance->device->hca;
+	struct ib_agent *agent, *claimed = NULL;
+
+	spin_lock_irq(&hca->lock);
+	list_for_each_entry(agent, &instance->agents, service_node) {
+		if (!ib_agent_claim(agent))
+			continue;
+		claimed = agent;
+		break;
+	}
+	spin_unlock_irq(&hca->lock);
+	return claimed;
+}
+
+/**
+ * ib_agents_reap_service() - end every agent of a service that closes
+ * @instance: CLOSING, so none is added
+ *
+ * Context: the lifecycle thread.
+ * Return: 0; -ETIME: some could not be undone, and are tombstones all the same; -ESHUTDOWN.
+ */
+int ib_agents_reap_service(struct ib_service_instance *instance)
+{
+	struct ib_agent *agent;
+	int err, ret = 0;
+
+	while ((agent = ib_agent_claim_first_of_service(instance))) {
+		ib_agent_log_reaped(agent);
+		err = ib_agent_undo(agent);
+		ib_agent_bury(agent, false);
+		if (err)
+			ret = err;
+		if (err == -ESHUTDOWN)
+			break;
+	}
+	return ret;
+}

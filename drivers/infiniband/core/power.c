@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What happens to the whole machine: it goes down, or it goes to sleep.
+ *
+ * At a shutdown device_shutdown() takes the lock of each device and may never reach ours, so the
+ * hardware of all HCAs is stopped from a reboot notifier, all at once.  Before a sleep, the PM
+ * notifier takes the devices down while tasks still run: the .suspend callbacks come when nothing
+ * that a teardown waits for can make progress.
+ */
+#include <linux/notifier.h>
+#include <linux/reboot.h>
+#include <linux/suspend.h>
+
+#include "core.h"
+
+static int ib_reboot(struct notifier_block *block, unsigned long event, void *data)
+{
+	struct ib_hca *hca;
+
+	mutex_lock(&ib_registry.lock);
+	ib_registry.shutdown = true;
+	mutex_unlock(&ib_registry.lock);
+	/* First tell all of them, then wait for each. */
+	for (hca = ib_registry_next_hca(NULL); hca; hca = ib_registry_next_hca(hca))
+		ib_hca_raise(hca, IB_GOAL_SHUTDOWN);
+	for (hca = ib_registry_next_hca(NULL); hca; hca = ib_registry_next_hca(hca))
+		ib_hca_shutdown(hca);
+	return NOTIFY_DONE;
+}
+
+static void ib_sleep_prepare(void)
+{
+	struct ib_hca *hca;
+
+	mutex_lock(&ib_registry.lock);
+	ib_registry.holds |= IB_HOLD_SLEEP;
+	list_for_each_entry(hca, &ib_registry.hcas, node)
+		ib_hca_hold(hca, IB_HOLD_SLEEP);
+	mutex_unlock(&ib_registry.lock);
+	for (hca = ib_registry_next_hca(NULL); hca; hca = ib_registry_next_hca(hca))
+		ib_hca_raise(hca, IB_GOAL_SUSPEND);
+	for (hca = ib_registry_next_hca(NULL); hca; hca = ib_registry_next_hca(hca))
+		ib_hca_settle(hca);
+}
+
+static void ib_sleep_post(void)
+{
+	struct ib_hca *hca;
+
+	mutex_lock(&ib_registry.lock);
+	ib_registry.holds &= ~IB_HOLD_SLEEP;
+	mutex_unlock(&ib_registry.lock);
+	for (hca = ib_registry_next_hca(NULL); hca; hca = ib_registry_next_hca(hca))
+		ib_hca_permit(hca, IB_HOLD_SLEEP);
+}
+
+static int ib_sleep(struct notifier_block *block, unsigned long event, void *data)
+{
+	switch (event) {
+	case PM_SUSPEND_PREPARE:
+	case PM_HIBERNATION_PREPARE:
+	case PM_RESTORE_PREPARE:
+		ib_sleep_prepare();
+		break;
+	case PM_POST_SUSPEND:
+	case PM_POST_HIBERNATION:
+	case PM_POST_RESTORE:
+		ib_sleep_post();
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block ib_reboot_block = {
+	.notifier_call = ib_reboot,
+	.priority = INT_MAX,
+};
+
+static struct notifier_block ib_sleep_block = {
+	.notifier_call = ib_sleep,
+};
+
+/**
+ * ib_power_init() - subscribe
+ *
+ * Return: 0 or an error.
+ */
+int ib_power_init(void)
+{
+	int err = register_reboot_notifier(&ib_reboot_block);
+
+	if (err)
+		return err;
+	err = register_pm_notifier(&ib_sleep_block);
+	if (err)
+		unregister_reboot_notifier(&ib_reboot_block);
+	return err;
+}
+
+/**
+ * ib_power_exit() - unsubscribe
+ */
+void ib_power_exit(void)
+{
+	unregister_pm_notifier(&ib_sleep_block);
+	unregister_reboot_notifier(&ib_reboot_block);
+}

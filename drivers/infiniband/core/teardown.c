@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Down: a device, then the hardware under it.
+ *
+ *   CLOSING      every entry point refuses: no new reference, user files revoked, class device
+ *   gone;
+ *                clients are told, then leave one by one
+ *   DRAINING     services close one by one from the top
+ *   STOPPED      the device's gate has drained, the provider has let go
+ *   RELEASED     the last named reference was dropped; or QUARANTINED, it was not
+ *
+ * Each step closes first and waits afterwards.  All of it is right for a device whose bring-up
+ * failed half-way, and right when the hardware is lost at any moment; and it is left where it is,
+ * with nothing freed, when the machine shuts down (-ESHUTDOWN from a wait).
+ */
+#include "core.h"
+#include "trace.h"
+
+/* From here on everybody outside is refused; nobody has been waited for yet. */
+static void ib_teardown_refuse(struct ib_device *device)
+{
+	ib_revoke_all(device);
+	if (device->visible)
+		ib_sysfs_del(device);
+	device->visible = false;
+}
+
+static int ib_teardown_clients(struct ib_device *device)
+{
+	int err = ib_attachments_close(device);
+
+	return err == -ESHUTDOWN ? err : ib_attachments_remove(device);
+}
+
+/* Nobody of this device touches the hardware after this. */
+static int ib_teardown_quiesce(struct ib_hca *hca, struct ib_device *device)
+{
+	int err;
+
+	ib_events_stop(device);
+	ib_cache_stop(device);
+	ib_gate_close(&device->gate);
+	ib_gate_sync(&device->gate);
+	err = ib_thread_wait(hca, "sections inside the device's gate", IB_UNTIL_NEVER,
+			     ib_gate_drained, &device->gate);
+	if (err)
+		return err;
+	ib_revoke_zap(device);
+	/* GONE may have come since the last wait: completions end before the provider goes. */
+	ib_life_attend(hca);
+	device->ops->stop(device);
+	ib_device_kill(device);
+	return 0;
+}
+
+static int ib_teardown_release(struct ib_hca *hca, struct ib_device *device)
+{
+	int err;
+
+	ib_holder_sync(device);
+	ib_device_drop(&device->initial);
+	err = ib_thread_wait(hca, "the last device reference", IB_UNTIL_QUARANTINE,
+			     ib_device_unheld, device);
+	if (err == -ESHUTDOWN)
+		return err;
+	ib_debugfs_del_device(device);
+	spin_lock_irq(&hca->lock);
+	hca->device = NULL;
+	spin_unlock_irq(&hca->lock);
+	if (err) {
+		ib_quarantine_add(device, "references are left");
+		return 0;
+	}
+	if (!ib_device_move(device, IB_DEVICE_RELEASED))
+		return -EINVAL;
+	ib_device_name_release(device);
+	put_device(&device->dev);
+	return 0;
+}
+
+/**
+ * ib_teardown_device() - take the device of an HCA through all of it
+ * @hca: the HCA; has a device, in state REGISTERING or LIVE, or one that a shutdown left
+ *
+ * Context: the lifecycle thread.
+ * Return: 0: there is no device any more; -ESHUTDOWN.
+ */
+int ib_teardown_device(struct ib_hca *hca)
+{
+	struct ib_device *device = hca->device;
+	int err;
+
+	spin_lock_irq(&hca->lock);
+	device->reason_reset = !hca->provider_leaving && hca->goal != IB_GOAL_REMOVE;
+	spin_unlock_irq(&hca->lock);
+	ib_teardown_begin(hca, IB_TIMED_DEVICE);
+	if (!ib_device_move(device, IB_DEVICE_CLOSING))
+		return -EINVAL;
+	ib_teardown_refuse(device);
+	err = ib_teardown_clients(device);
+	if (err == -ESHUTDOWN)
+		goto out;
+	if (!ib_device_move(device, IB_DEVICE_DRAINING))
+		return -EINVAL;
+	err = ib_services_stop(device);
+	if (err == -ESHUTDOWN)
+		goto out;
+	err = ib_teardown_quiesce(hca, device);
+	if (err == -ESHUTDOWN)
+		goto out;
+	if (!ib_device_move(device, IB_DEVICE_STOPPED))
+		return -EINVAL;
+	err = ib_teardown_release(hca, device);
+out:
+	ib_teardown_end(hca);
+	return err;
+}
+
+/**
+ * ib_teardown_prove_quiet() - can the hardware still write to memory?
+ * @hca: the HCA
+ *
+ * Asks the driver to end it, the softer way first; the answer is in &ib_hca.quiet.
+ *
+ * Context: the lifecycle thread.
+ */
+void ib_teardown_prove_quiet(struct ib_hca *hca)
+{
+	int err = hca->ops->quiet(hca);
+
+	trace_ib_teardown_hardware(hca, "quiet", err);
+	if (err) {
+		err = hca->ops->reset(hca);
+		trace_ib_teardown_hardware(hca, "reset", err);
+	}
+	WRITE_ONCE(hca->quiet, !err);
+	if (err)
+		dev_err(hca->parent,
+			"not proven quiet (%d): memory it may write to is kept for ever\n", err);
+}
+
+/**
+ * ib_teardown_hca() - stop the hardware
+ * @hca: the HCA; no device on it
+ *
+ * Also after a start that failed.
+ *
+ * Context: the lifecycle thread.
+ * Return: 0 or -ESHUTDOWN.
+ */
+int ib_teardown_hca(struct ib_hca *hca)
+{
+	bool started = hca->up;
+	int err;
+
+	if (started) {
+		hca->ops->stop(hca);
+		trace_ib_teardown_hardware(hca, "stop", 0);
+	}
+	ib_gate_close(&hca->gate);
+	ib_gate_sync(&hca->gate);
+	err = ib_thread_wait(hca, "sections inside the HCA's gate", IB_UNTIL_NEVER,
+			     ib_gate_drained, &hca->gate);
+	if (err)
+		return err;
+	ib_teardown_prove_quiet(hca);
+	if (started) {
+		hca->ops->release(hca, hca->quiet);
+		trace_ib_teardown_hardware(hca, "release", hca->quiet);
+	}
+	spin_lock_irq(&hca->lock);
+	hca->up = false;
+	hca->active = false;
+	wake_up_all(&hca->wait);
+	spin_unlock_irq(&hca->lock);
+	return 0;
+}
+
+static bool ib_gates_drained(void *arg)
+{
+	struct ib_hca *hca = arg;
+
+	return hca->gate.drained && (!hca->device || hca->device->gate.drained);
+}
+
+/**
+ * ib_halt() - the machine is going down: stop the hardware and nothing else
+ * @hca: the HCA, in any condition
+ *
+ * The gates have refused since the goal was raised, so transmits and verbs fail softly.  Sections
+ * that are inside are given a second.  Nothing is freed: clients are still there and will run until
+ * the power goes.
+ *
+ * Context: the lifecycle thread.
+ */
+void ib_halt(struct ib_hca *hca)
+{
+	if (hca->active) {
+		ib_gate_close(&hca->gate);
+		if (hca->device)
+			ib_gate_close(&hca->device->gate);
+		if (ib_halt_wait(hca, ib_gates_drained))
+			dev_err(hca->parent, "stopping with somebody inside the gate\n");
+		ib_teardown_prove_quiet(hca);
+	}
+	spin_lock_irq(&hca->lock);
+	hca->halted = true;
+	wake_up_all(&hca->wait);
+	spin_unlock_irq(&hca->lock);
+}

@@ -49,7 +49,7 @@ class Hcas:
         capture = ['-p', os.path.join(self.folder, f'fabric-{name}.pcap')] if self.capture else []
         with open(os.path.join(self.folder, f'switchd-{name}.log'), 'wb') as log:
             # pylint: disable-next=consider-using-with
-            child = subprocess.Popen([program, *capture, path], stdin=subprocess.DEVNULL,
+            child = subprocess.Popen([program, '-n', f'fabric-{name}', *capture, path], stdin=subprocess.DEVNULL,
                                      stdout=log, stderr=log)
         self._switches.append((child, path))
         self._wait_socket(child, path)

@@ -5,4 +5,8 @@
 
 void lr_fault_exit(void);
 
+/* Of libgcov and the C library, which user mode Linux is linked with. */
+void __gcov_dump(void);
+int atexit(void (*fn)(void));
+
 #endif

@@ -103,13 +103,17 @@ static void expectation(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, 2);
 }
 
+static void timer_nothing(struct timer_list *t)
+{
+}
+
 /* Freeing what holds a running timer: debug objects. */
 static void timer_freed(struct kunit *test)
 {
 	struct timer_list *t = kzalloc(sizeof(*t), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, t);
-	timer_setup(t, NULL, 0);
+	timer_setup(t, timer_nothing, 0);
 	mod_timer(t, jiffies + 1000 * HZ);
 	kfree(t);
 }

@@ -57,10 +57,11 @@ enum cx3_status cx3_cmd_mod_stat_cfg(struct cx3_hca *hca, struct cx3_cmd *cmd)
 	}
 }
 
-/* Vendor specific data: a signature at both ends, the board id before the last. */
+/*
+ * Vendor specific data of a Mellanox board: the board id, near its end. (Boards
+ * of another maker have a signature and keep the id elsewhere.)
+ */
 #define ADAPTER_VSD 0x20
-#define VSD_SIGNATURE 0x5ad
-#define VSD_SIGNATURE2 0xde
 #define VSD_BOARD_ID 0xd0
 
 enum cx3_status cx3_cmd_query_adapter(struct cx3_hca *hca, struct cx3_cmd *cmd)
@@ -70,8 +71,6 @@ enum cx3_status cx3_cmd_query_adapter(struct cx3_hca *hca, struct cx3_cmd *cmd)
 	unsigned int i;
 
 	cmd->out[0x10] = 0; /* interrupt pin */
-	put16(vsd, VSD_SIGNATURE);
-	put16(vsd + VSD_SIGNATURE2, VSD_SIGNATURE);
 	memcpy(id, hca->cfg.board_id, strlen(hca->cfg.board_id));
 	/* each word of the text is stored byte swapped */
 	for (i = 0; i < sizeof(id); i++)

@@ -27,6 +27,7 @@ KEYS = {
     'vms': 'number of machines (1)',
     'hcas': 'emulated HCAs in each machine (0)',
     'fabric': 'how their ports are connected; passed on to the emulator',
+    'modules': 'ours (this repository\'s) or in-tree (in-tree)',
     'ports': 'PCIe root ports for devices of its own (0)',
     'qemu': 'further arguments of QEMU',
     'append': 'further arguments of the kernel',
@@ -110,6 +111,9 @@ class Scenario:
             raise BadScenario(f"boot: '{self.spec.boot}' is neither bare nor full")
         self.vms = number('vms', '1')
         self.hcas, self.fabric = number('hcas', '0'), one('fabric', '')
+        self.modules = one('modules', 'in-tree')
+        if self.modules not in ('ours', 'in-tree'):
+            raise BadScenario(f"modules: '{self.modules}' is neither ours nor in-tree")
         self.limit = number('limit', '60')
         self.alone = one('alone', 'no') == 'yes'
         self.expect = [Expectation(x) for x in head.get('expect', [])]
@@ -118,7 +122,7 @@ class Scenario:
     def needs(self):
         """What it needs to have; scenarios with equal needs share their machines."""
         own = self.name if self.alone or self.expect else ''
-        return self.spec, self.vms, self.hcas, self.fabric, own
+        return self.spec, self.vms, self.hcas, self.fabric, self.modules, own
 
     def program(self):
         """The function of a Python scenario."""

@@ -5,6 +5,7 @@ import threading
 import traceback
 
 import channel
+import modules
 import qmp
 from machine import Machine
 from scenario import BadScenario, Points, Run, run_shell
@@ -34,6 +35,8 @@ class Stage:
                 vm.launch()
             for vm in self.vms:
                 vm.start()
+                if self.scenario.modules == 'ours':
+                    modules.install(vm, modules.ours(self.spec.kernel))
                 if self.spec.kernel == 'debug':
                     vm.sh(f'echo clear >{KMEMLEAK}', limit=120)
                 vm.settle()

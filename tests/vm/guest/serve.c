@@ -26,8 +26,9 @@
  * @pid: of its leader; 0 after that was reaped, then only its output is still open
  * @in: write end of its standard input, or -1
  * @out: read ends of its standard output and error, or -1
- * @todo: input that it has not taken yet
+ * @todo: input for it
  * @len: bytes of @todo
+ * @fed: of these it has taken so many
  * @eof: close @in when @todo is gone
  * @used: the slot is taken
  */
@@ -38,6 +39,7 @@ struct job {
 	int out[2];
 	char *todo;
 	size_t len;
+	size_t fed;
 	int eof;
 	int used;
 };
@@ -140,19 +142,19 @@ static void on_exec(uint32_t id, char *data, size_t len)
 
 static void feed(struct job *job)
 {
-	while (job->len) {
-		ssize_t n = write(job->in, job->todo, job->len);
+	while (job->fed < job->len) {
+		ssize_t n = write(job->in, job->todo + job->fed, job->len - job->fed);
 
 		if (n < 0 && errno == EAGAIN)
 			return;
 		if (n <= 0) {		/* it does not read any more */
-			job->len = 0;
 			job->eof = 1;
 			break;
 		}
-		memmove(job->todo, job->todo + n, job->len - n);
-		job->len -= n;
+		job->fed += n;
 	}
+	job->len = 0;
+	job->fed = 0;
 	if (job->eof) {
 		close(job->in);
 		job->in = -1;

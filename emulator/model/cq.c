@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Completion queues: commands, writing entries, and the rules of arming. An armed CQ raises one event;
- * arming with completions behind the given consumer index raises it at once, since software that
- * polled before arming would otherwise miss one.
+ * Completion queues: commands, writing entries, and the rules of arming. An armed CQ raises one
+ * event; arming with completions behind the given consumer index raises it at once, since
+ * software that polled before arming would otherwise miss one.
  */
 #include "core.h"
 #include "xport.h"
@@ -14,8 +14,8 @@
 #define CQ_STATUS_WRITE_FAIL 10
 #define CQ_EVENT_OVERRUN 1
 #define CQ_EVENT_ACCESS 2
-#define DB_SOLICITED (1u << 24)
-#define DB_ANY (2u << 24)
+#define DB_SOLICITED CX3_BIT(24)
+#define DB_ANY CX3_BIT(25)
 #define CQ_INDEX 0xffffffu
 #define CQE_OWNER 0x80
 

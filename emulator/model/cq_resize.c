@@ -2,10 +2,10 @@
 /*
  * Moving a CQ to another ring while completions come in.
  *
- * The device marks the end of the old ring with one entry of a special opcode and goes on in the new
- * ring behind that index. Every entry of the new ring that it has not written must look like the
- * device's for the index that will first use it: slots from the new producer position on are used in
- * the current pass, slots before it in the next one.
+ * The device marks the end of the old ring with one entry of a special opcode and goes on in
+ * the new ring behind that index. Every entry of the new ring that it has not written must look
+ * like the device's for the index that will first use it: slots from the new producer position
+ * on are used in the current pass, slots before it in the next one.
  */
 #include "xport.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * IP, TCP and UDP checksums of IPoIB datagrams: filled in for the sender, checked for the receiver.
- * A datagram begins with four bytes of IPoIB header, an Ethernet type and two reserved ones (RFC 4391).
+ * IP, TCP and UDP checksums of IPoIB datagrams: filled in for the sender, checked for the
+ * receiver. A datagram begins with four bytes of IPoIB header, an Ethernet type and two
+ * reserved ones (RFC 4391).
  */
 #include "xport.h"
 
@@ -12,13 +13,13 @@
 #define PROTO_UDP 17
 #define IP6_LEN 40
 
-#define ST_IPV4 (1u << 6)
-#define ST_FRAG (1u << 7)
-#define ST_IPV6 (1u << 8)
-#define ST_OPTIONS (1u << 9)
-#define ST_TCP (1u << 10)
-#define ST_UDP (1u << 11)
-#define ST_IP_OK (1u << 12)
+#define ST_IPV4 CX3_BIT(6)
+#define ST_FRAG CX3_BIT(7)
+#define ST_IPV6 CX3_BIT(8)
+#define ST_OPTIONS CX3_BIT(9)
+#define ST_TCP CX3_BIT(10)
+#define ST_UDP CX3_BIT(11)
+#define ST_IP_OK CX3_BIT(12)
 
 /**
  * struct l3 - where things are in a datagram

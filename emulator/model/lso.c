@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Large send: one WQE with a header and much TCP payload becomes many datagrams, each with its own copy
- * of the header, changed where the packets of a stream differ.
+ * Large send: one WQE with a header and much TCP payload becomes many datagrams, each with its
+ * own copy of the header, changed where the packets of a stream differ.
  */
 #include "xport.h"
 

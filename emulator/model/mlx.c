@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Raw sends of QP0 and QP1: software builds all headers and leaves four bytes for the invariant CRC;
- * the device puts in the source LID, the virtual lane of SMPs, and the packet length.
+ * Raw sends of QP0 and QP1: software builds all headers and leaves four bytes for the invariant
+ * CRC; the device puts in the source LID, the virtual lane of SMPs, and the packet length.
  */
 #include "xport.h"
 

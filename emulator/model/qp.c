@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Queue pair objects and their commands. A QP object exists in every state but RESET; the command out
- * of RESET makes it, the command to RESET frees it.
+ * Queue pair objects and their commands. A QP object exists in every state but RESET; the
+ * command out of RESET makes it, the command to RESET frees it.
  */
 #include "core.h"
 #include "xport.h"
@@ -11,7 +11,7 @@
 #define OP_RTR2RTS 0x1b
 #define OP_2ERR 0x1e
 #define OP_RTS2SQD 0x1f
-#define SQD_EVENT (1u << 31)
+#define SQD_EVENT CX3_BIT(31)
 
 /**
  * qp_find - a live QP
@@ -69,8 +69,8 @@ static enum cx3_status touch_tables(struct cx3_hca *hca, u32 qpn)
 }
 
 /*
- * Both work queues are in one buffer, the one with the larger entries first. XRC QPs and those on an
- * SRQ have no RQ; their RQ size fields mean nothing.
+ * Both work queues are in one buffer, the one with the larger entries first. XRC QPs and those
+ * on an SRQ have no RQ; their RQ size fields mean nothing.
  */
 static void place_queues(struct cx3_qp *qp)
 {

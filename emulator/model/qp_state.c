@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The QP state machine: which command moves a QP from where to where, which parameters a move takes,
- * and what the error state does with the work that is posted.
+ * The QP state machine: which command moves a QP from where to where, which parameters a move
+ * takes, and what the error state does with the work that is posted.
  *
- * A mailbox holds a whole context, but absent attributes are zero in it. So each move copies what it
- * always needs, and beyond that only what the mask of optional parameters names.
+ * A mailbox holds a whole context, but absent attributes are zero in it. So each move copies
+ * what it always needs, and beyond that only what the mask of optional parameters names.
  */
 #include "xport.h"
 
@@ -122,8 +122,8 @@ void qp_take(struct qpc *c, u16 opcode, u32 mask, const struct qpc *n)
  * qp_enter_error - to the error state, whoever wants it
  * @qp: queue pair
  *
- * What was in flight is flushed like what was never started: the SQ goes back to its oldest WQE that
- * was not completed. Responses already owed still go out, a NAK among them.
+ * What was in flight is flushed like what was never started: the SQ goes back to its oldest WQE
+ * that was not completed. Responses already owed still go out, a NAK among them.
  */
 void qp_enter_error(struct cx3_qp *qp)
 {

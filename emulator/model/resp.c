@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The receiving half of a connection: takes requests in PSN order, moves their data, and notes what
- * answer is owed (IB specification volume 1, chapters 9.7.4 and 9.8.3 for unreliable connections).
+ * The receiving half of a connection: takes requests in PSN order, moves their data, and notes
+ * what answer is owed (IB specification volume 1, chapters 9.7.4 and 9.8.3 for unreliable
+ * connections).
  *
  * An unreliable connection answers nothing; what does not fit is dropped up to the next message.
  */

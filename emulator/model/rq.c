@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Receive WQEs: from the QP's own queue or from an SRQ, where payload goes, and their completions.
- * Receives are posted by raising a counter in memory, so the device reads it whenever it needs a WQE.
+ * Receive WQEs: from the QP's own queue or from an SRQ, where payload goes, and their
+ * completions. Receives are posted by raising a counter in memory, so the device reads it
+ * whenever it needs a WQE.
  */
 #include "xport.h"
 
@@ -109,8 +110,8 @@ u8 rq_scatter(struct cx3_qp *qp, u64 off, const u8 *src, u32 len)
  * @src: message
  * @len: bytes
  *
- * Return: false if the context does not ask for it, the message is too long, or the ring cannot be
- * written; then it has to be scattered.
+ * Return: false if the context does not ask for it, the message is too long, or the ring cannot
+ * be written; then it has to be scattered.
  */
 bool rq_inline(struct cx3_qp *qp, const u8 *src, u32 len)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packets in: from the wire or looped back, to the QP they are for, with the checks that come before
- * any transport state is looked at (IB specification volume 1, chapter 9.6).
+ * Packets in: from the wire or looped back, to the QP they are for, with the checks that come
+ * before any transport state is looked at (IB specification volume 1, chapter 9.6).
  */
 #include "xport.h"
 
@@ -44,7 +44,7 @@ static bool from_peer(const struct cx3_qp *qp, const struct wire_pkt *w)
 	for (i = 0; i < ARRAY_SIZE(qp->c.path); i++) {
 		const struct qp_path *path = &qp->c.path[i];
 
-		if (path->rlid == w->slid && path->grh == (w->lnh == WIRE_LNH_GRH) &&
+		if (path->rlid == w->slid && path->grh == (w->lnh & 1) &&
 		    (!path->grh || !memcmp(path->rgid, w->sgid, sizeof(w->sgid))))
 			return true;
 	}
@@ -143,7 +143,8 @@ void rx_packet(struct cx3_port *p, const u8 *pkt, u32 len)
 			cx3_mcg_walk(hca, w.dgid, mcast_one, &m);
 		return;
 	}
-	if (w.dqpn < 2 ? (w.dqpn == 0) != (w.vl == WIRE_VL_SMP) : w.vl == WIRE_VL_SMP)
+	/* QP0 is for VL15, and VL15 for QP0 */
+	if (!w.dqpn != (w.vl == WIRE_VL_SMP))
 		return;
 	qp = w.dqpn < 2 ? special_qp(p, w.dqpn) : qp_find(hca, w.dqpn);
 	if (!qp || !service_fits(qp, w.opcode)) {

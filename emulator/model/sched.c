@@ -2,9 +2,9 @@
 /*
  * Scheduling: which QP works next, how much is done in one step, and the doorbells that start it.
  *
- * A QP with work is on the ready list, one that waits for room on its link on the list of that port.
- * Each entry from outside works off the ready list until its budget of packets is used up; the rest
- * follows from a timer, so that no doorbell keeps a guest's CPU for long.
+ * A QP with work is on the ready list, one that waits for room on its link on the list of that
+ * port. Each entry from outside works off the ready list until its budget of packets is used
+ * up; the rest follows from a timer, so that no doorbell keeps a guest's CPU for long.
  */
 #include "xport.h"
 
@@ -225,8 +225,8 @@ void cx3_transport_uar_write(struct cx3_hca *hca, u32 page, u32 off, const u8 *b
  * @b: bytes in memory order
  * @size: how many
  *
- * The WQE stands in memory too, so the store of its second word at the start of half a register does
- * for a doorbell and the other stores mean nothing.
+ * The WQE stands in memory too, so the store of its second word at the start of half a register
+ * does for a doorbell and the other stores mean nothing.
  */
 void cx3_transport_bf_write(struct cx3_hca *hca, u32 page, u32 off, const u8 *b,
 			    unsigned int size)

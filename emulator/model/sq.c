@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The sending half of a QP: starts the WQEs that software has handed over, cuts messages into packets,
- * and completes what needs no answer.
+ * The sending half of a QP: starts the WQEs that software has handed over, cuts messages into
+ * packets, and completes what needs no answer.
  *
- * RC and XRC keep a ring of requests in flight. A request is in it from its start until all of it is
- * acknowledged and every older one is complete; local operations are in it too, with no PSN, so that
- * completions come in order. Sending again means to set the cursor back and to fetch the WQE again.
+ * RC and XRC keep a ring of requests in flight. A request is in it from its start until all of
+ * it is acknowledged and every older one is complete; local operations are in it too, with no
+ * PSN, so that completions come in order. Sending again means to set the cursor back and to
+ * fetch the WQE again.
  */
 #include "xport.h"
 

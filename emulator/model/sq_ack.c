@@ -3,8 +3,8 @@
  * The answers to a reliable QP's requests: acknowledges, data of reads and atomics, NAKs, and the
  * absence of any of them (IB specification volume 1, chapters 9.7.5 and 9.7.6).
  *
- * A response acknowledges every request before it. If one of those is a read or atomic whose data has
- * not come, that data was lost and is asked for again, as after a NAK.
+ * A response acknowledges every request before it. If one of those is a read or atomic whose
+ * data has not come, that data was lost and is asked for again, as after a NAK.
  */
 #include "xport.h"
 

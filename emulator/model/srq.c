@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shared receive queues. Software links free entries into a list; the device starts at entry 0 and
- * follows the links. It may take an entry only while fewer were taken than the doorbell record says,
- * and it reads the link of an entry only when it needs the one behind it, because software writes the
- * link of the list's tail when it gives an entry back.
+ * Shared receive queues. Software links free entries into a list; the device starts at entry 0
+ * and follows the links. It may take an entry only while fewer were taken than the doorbell
+ * record says, and it reads the link of an entry only when it needs the one behind it, because
+ * software writes the link of the list's tail when it gives an entry back.
  */
 #include "core.h"
 #include "xport.h"

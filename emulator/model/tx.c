@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packets out: to the wire or back to the own port, and the headers that all packets of a connection
- * have in common.
+ * Packets out: to the wire or back to the own port, and the headers that all packets of a
+ * connection have in common.
  */
 #include "xport.h"
 
@@ -54,8 +54,8 @@ enum link_result tx_packet(struct cx3_port *p, const u8 *pkt, u32 len, bool loop
  * @dlid: destination LID
  * @force_loop: deliver to the own port, whatever the DLID
  *
- * Multicast goes to the wire and to the QPs attached on the own port; the permissive LID always goes to
- * the wire.
+ * Multicast goes to the wire and to the QPs attached on the own port; the permissive LID always
+ * goes to the wire.
  */
 enum link_result tx_datagram(struct cx3_port *p, const u8 *pkt, u32 len, u16 dlid, bool force_loop)
 {

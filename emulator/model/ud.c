@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Datagrams: sending with the address vector of the WQE, large sends cut into packets, and receiving
- * with the 40 bytes in front that hold a GRH or nothing.
+ * Datagrams: sending with the address vector of the WQE, large sends cut into packets, and
+ * receiving with the 40 bytes in front that hold a GRH or nothing.
  */
 #include "xport.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work queue entries: layouts of the segments, fetching from the ring, and moving the data that a send
- * WQE names. A WQE is read in two steps, its first word before the rest: software writes that word
- * last, and may be doing so on another CPU at this moment.
+ * Work queue entries: layouts of the segments, fetching from the ring, and moving the data that
+ * a send WQE names. A WQE is read in two steps, its first word before the rest: software writes
+ * that word last, and may be doing so on another CPU at this moment.
  */
 #include "wqe.h"
 #include "xport.h"

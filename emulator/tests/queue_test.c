@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Queues: arming and events of CQs, moderation, resizing under traffic, overrun; SRQ order, limit and
- * last-WQE event; XRC; unreliable connections; memory windows, fast registration and invalidation.
+ * Queues: arming and events of CQs, moderation, resizing under traffic, overrun; SRQ order,
+ * limit and last-WQE event; XRC; unreliable connections; memory windows, fast registration and
+ * invalidation.
  */
 #include "lib/tap.h"
 #include "lib/verbs.h"
@@ -170,7 +171,7 @@ static void test_resize(void)
 		post_send(1, false);
 	}
 	rig_run(&rig, 300000);
-	tap_eq(v_cq_resize_try(&rcq, 3), CX3_BAD_SIZE, "a ring too small for what waits is refused");
+	tap_eq(v_cq_resize_try(&rcq, 3), CX3_BAD_SIZE, "a ring too small for it is refused");
 	rig_down(&rig);
 }
 
@@ -207,7 +208,7 @@ static void test_srq(void)
 	rig_cmd(&rig.h[1], 0x037, 0, srq.srqn, NULL, 0, 0);
 	tap_eq(get16(rig_out(&rig.h[1]) + 28), 0, "then the limit reads 0");
 	rig_cmd(&rig.h[1], 0x040, 0, srq.srqn, NULL, 0, 14);
-	tap_eq(rig_saw(&rig.h[1], CX3_EV_SRQ_LIMIT, srq.srqn), 2, "armed above what is left: at once");
+	tap_eq(rig_saw(&rig.h[1], CX3_EV_SRQ_LIMIT, srq.srqn), 2, "armed too high: at once");
 	v_qp_modify_try(&b, 0x1e, 0, 0);
 	rig_run(&rig, 100000);
 	tap_eq(rig_saw(&rig.h[1], CX3_EV_SRQ_LAST_WQE, b.qpn), 1, "last WQE event in ERR");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What goes wrong on a reliable connection: the syndrome at the requester, the completion and event at
- * the responder, the state both QPs end in, and the flushing of everything else that was posted.
+ * What goes wrong on a reliable connection: the syndrome at the requester, the completion and
+ * event at the responder, the state both QPs end in, and the flushing of everything else that
+ * was posted.
  */
 #include "lib/tap.h"
 #include "lib/verbs.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A reliable connection over a cable that loses, repeats and delays packets: every message arrives once,
- * whole and in order, and atomics are done exactly once.
+ * A reliable connection over a cable that loses, repeats and delays packets: every message
+ * arrives once, whole and in order, and atomics are done exactly once.
  */
 #include "lib/tap.h"
 #include "lib/verbs.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reliable connections between two HCAs: each operation with data checked, rings that wrap, PSNs that
- * wrap, and a queue deeper than the window of requests in flight.
+ * Reliable connections between two HCAs: each operation with data checked, rings that wrap,
+ * PSNs that wrap, and a queue deeper than the window of requests in flight.
  */
 #include "lib/tap.h"
 #include "lib/verbs.h"

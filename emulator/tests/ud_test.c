@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Datagrams: address vectors, Q_Key and P_Key checks, multicast, the own port, raw QPs, large sends
- * and checksums.
+ * Datagrams: address vectors, Q_Key and P_Key checks, multicast, the own port, raw QPs, large
+ * sends and checksums.
  */
 #include "lib/tap.h"
 #include "lib/verbs.h"

@@ -9,7 +9,7 @@
 #include "tap.h"
 
 #define HCR 0x80680u
-#define HCR_GO (1u << 23)
+#define HCR_GO 0x800000u
 #define ICM_WINDOW (16ull << 20)
 #define ICM_BYTES (256u << 10)
 
@@ -126,7 +126,8 @@ u8 rig_cmd_try(struct rig_hca *h, u16 opcode, u8 op_mod, u32 in_mod, const u8 *i
  *
  * Return: immediate output of SET_ICM_SIZE and MGID_HASH; the others fill rig_out().
  */
-u64 rig_cmd(struct rig_hca *h, u16 opcode, u8 op_mod, u32 in_mod, const u8 *in, u32 in_len, u64 imm)
+u64 rig_cmd(struct rig_hca *h, u16 opcode, u8 op_mod, u32 in_mod, const u8 *in, u32 in_len,
+	    u64 imm)
 {
 	bool immediate = opcode == 0xffd || opcode == 0x027;
 	u64 out = 0;
@@ -211,7 +212,7 @@ static void init_hca(struct rig_hca *h)
 		if (t[i].log_at)
 			m[t[i].log_at] |= t[i].log;
 	}
-	/* one page of each of the four cMPT regions, and the one of QPs is as large as the QP table */
+	/* the loop maps the cMPT region of QPs, the other three lie above it */
 	for (i = 1; i < 4; i++)
 		map(h, 0xffa, ICM_WINDOW * (ARRAY_SIZE(t) - 1) + ((u64)i << 30),
 		    rig_alloc(h, 16384, 4096), 4);
@@ -263,7 +264,7 @@ static void hca_up(struct rig *r, unsigned int i, void (*adjust)(struct cx3_conf
 
 	h->rig = r;
 	fake_host_init(&h->host, &r->world, RIG_RAM);
-	h->host.verbose = getenv("RIG_VERBOSE") != NULL;
+	h->host.verbose = !!getenv("RIG_VERBOSE");
 	cx3_config_init(&cfg);
 	cfg.node_guid += i << 8;
 	if (adjust)

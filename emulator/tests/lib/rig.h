@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Two HCAs on a cable, driven through their registers as a driver would: bring-up by commands, and
- * the objects of the verbs (memory regions, completion queues, queue pairs, shared receive queues) with
- * their queues in guest memory.
+ * Two HCAs on a cable, driven through their registers as a driver would: bring-up by commands,
+ * and the objects of the verbs (memory regions, completion queues, queue pairs, shared receive
+ * queues) with their queues in guest memory.
  *
  * Every function that sets something up aborts the test program when the device refuses, with the
  * command and its status; functions that end in "_try" return the status instead.
@@ -28,7 +28,8 @@ struct rig_event {
 };
 
 /**
- * struct rig_buf - a queue's memory: pages in reverse order, so that nobody counts on them being in a row
+ * struct rig_buf - a queue's memory: pages in reverse order, so that nobody counts on them
+ * being in a row
  * @base: bus address of the lowest page
  * @pages: how many
  * @mtt: offset of its MTT entries
@@ -94,7 +95,8 @@ void rig_run(struct rig *r, u64 ns);
 
 u8 rig_cmd_try(struct rig_hca *h, u16 opcode, u8 op_mod, u32 in_mod, const u8 *in, u32 in_len,
 	       u64 imm, u64 *out_imm);
-u64 rig_cmd(struct rig_hca *h, u16 opcode, u8 op_mod, u32 in_mod, const u8 *in, u32 in_len, u64 imm);
+u64 rig_cmd(struct rig_hca *h, u16 opcode, u8 op_mod, u32 in_mod, const u8 *in, u32 in_len,
+	    u64 imm);
 u8 *rig_out(struct rig_hca *h);
 void rig_mmio32(struct rig_hca *h, unsigned int bar, u64 addr, u32 val);
 

@@ -344,7 +344,7 @@ static void context(struct v_qp *qp)
 	c->rwe = a->access >> 1 & 1;
 	c->rae = a->access & 1;
 	c->qkey = V_QKEY;
-	c->has_srq = a->srq != NULL;
+	c->has_srq = !!a->srq;
 	c->srqn = a->srq ? a->srq->srqn : 0;
 	c->xrcd = a->xrcd;
 	c->db = qp->db;

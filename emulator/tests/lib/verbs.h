@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Verbs for the rig: memory regions, completion queues, queue pairs and shared receive queues of one
- * device, as a user program with its driver would have them.
+ * Verbs for the rig: memory regions, completion queues, queue pairs and shared receive queues
+ * of one device, as a user program with its driver would have them.
  */
 #ifndef CX3_TESTS_VERBS_H
 #define CX3_TESTS_VERBS_H

@@ -357,6 +357,17 @@ static bool take_word(const char **s, const char *word)
 	return true;
 }
 
+/* Like take_word(), for a word that has to be followed by '='; moves past that. */
+static bool take_key(const char **s, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (strncmp(*s, word, n) || (*s)[n] != '=')
+		return false;
+	*s += n + 1;
+	return true;
+}
+
 static bool take_number(const char **s, u64 *v)
 {
 	const char *p = *s;
@@ -482,11 +493,11 @@ static bool parse_word(const char **s, struct rule *r)
 {
 	unsigned int i;
 
-	if (take_word(s, "nth") && *(*s)++ == '=')
+	if (take_key(s, "nth"))
 		return take_number(s, &r->nth) && r->nth;
-	if (take_word(s, "times") && *(*s)++ == '=')
+	if (take_key(s, "times"))
 		return take_number(s, &r->times);
-	if (take_word(s, "at") && *(*s)++ == '=')
+	if (take_key(s, "at"))
 		return take_number(s, &r->at);
 	for (i = 0; i < ARRAY_SIZE(actions); i++) {
 		if (!take_word(s, actions[i].name))

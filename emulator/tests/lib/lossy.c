@@ -70,6 +70,7 @@ static void lossy_enable(struct link_end *end, bool on)
 	struct lossy *l = e->cable;
 
 	l->on[e->side] = on;
+	l->fell |= !on;
 	/* the model must not be called from within its own call */
 	l->change = true;
 	l->host.deadline = l->host.world->now;
@@ -94,6 +95,10 @@ static void fire(void *arg)
 
 	if (l->change) {
 		l->change = false;
+		/* off and on again in one go takes the link down in between */
+		if (l->up && l->fell)
+			tell(l, false);
+		l->fell = false;
 		if (l->up != (l->on[0] && l->on[1]))
 			tell(l, !l->up);
 	}

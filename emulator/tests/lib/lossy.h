@@ -37,6 +37,7 @@ struct lossy_end {
  * @host: clock
  * @on: what each owner said by enable()
  * @change: enable() was called
+ * @fell: with false at least once
  * @up: link state
  * @queue: packets under way, by time of arrival
  * @queued: how many
@@ -50,7 +51,7 @@ struct lossy {
 	struct lossy_end end[2];
 	struct fake_host host;
 	bool on[2];
-	bool change;
+	bool change, fell;
 	bool up;
 	struct lossy_packet *queue;
 	unsigned int queued, limit;

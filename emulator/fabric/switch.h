@@ -22,6 +22,7 @@
 
 enum {
 	FSW_PORTS = 36,
+	FSW_ALL_PORTS = FSW_PORTS + 1,	/* with port 0 */
 	FSW_LINEAR_CAP = 0xc000,	/* every unicast LID */
 	FSW_MULTICAST_CAP = 1024,
 	FSW_MULTICAST_POSITIONS = 3,	/* port masks of 16 ports: 0..15, 16..31, 32..36 */
@@ -70,7 +71,7 @@ struct fsw_port {
 	struct link_end *end;
 	u8 num;
 	u8 info[SMP_DATA_SIZE];
-	u8 sl_to_vl[FSW_PORTS + 1][8];
+	u8 sl_to_vl[FSW_ALL_PORTS][8];
 	u8 vl_arb[4][SMP_DATA_SIZE];
 	u64 count[CNT_COUNT];
 	u64 base[2][CNT_COUNT];
@@ -96,7 +97,7 @@ struct fsw {
 	u64 guid;
 	u8 info[SMP_DATA_SIZE];
 	u8 description[SMP_DATA_SIZE];
-	struct fsw_port port[FSW_PORTS + 1];
+	struct fsw_port port[FSW_ALL_PORTS];
 	u8 pkeys[SMP_DATA_SIZE];
 	u8 lft[FSW_LINEAR_CAP];
 	u16 mft[FSW_MULTICAST_CAP][FSW_MULTICAST_POSITIONS];

@@ -43,7 +43,7 @@ static const struct pma_counter long_counters[] = {
 	{ PCX_MULTICAST_RCV, 7, CNT_MULTICAST_RCV },
 };
 
-static u64 field_max(u32 field)
+static u64 counter_max(u32 field)
 {
 	u32 width = field & 0xff;
 
@@ -59,8 +59,8 @@ static void counters_get(const struct fsw_port *port, bool ext, u8 *d)
 	for (; n--; c++) {
 		u64 v = port->count[c->source] - port->base[ext][c->source];
 
-		if (v > field_max(c->field))
-			v = field_max(c->field);
+		if (v > counter_max(c->field))
+			v = counter_max(c->field);
 		mad_put(d, c->field, v);
 	}
 }

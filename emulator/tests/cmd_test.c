@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Registers and the command interface, from reset to INIT_HCA and back, and what it answers to nonsense.
+ * Registers and the command interface, from reset to INIT_HCA and back, and its answers to nonsense.
  */
 #include "lib/bare.h"
 #include "lib/tap.h"
 
-#define GO (1u << 23)
-#define EVENT (1u << 22)
-#define TOGGLE (1u << 21)
+#define GO 0x800000u
+#define EVENT 0x400000u
+#define TOGGLE 0x200000u
 
 static struct fake_world world;
 static struct rig_hca h;
@@ -120,7 +120,7 @@ static void test_dev_cap(void)
 	tap_eq(good, ARRAY_SIZE(size_at), "entry sizes are powers of two");
 	tap_eq(o[0x37], 0x82, "two ports, eight VLs");
 	flags = get64(o + 0x40);
-	tap_ok(flags & 1 && flags & 8 && flags >> 59 & 1, "RC, XRC and the port event are reported");
+	tap_ok(flags & 1 && flags & 8 && flags >> 59 & 1, "RC, XRC and the port event");
 	tap_eq(get16(o + 0x26) & 0xfff, 0, "no system EQs");
 	tap_eq(get64(o + 0xa0), CX3_BIT(36), "ICM space");
 	tap_eq(1u << o[0x49] << 20, cx3_bar2_size(&h.hca->cfg) / 2,
@@ -204,7 +204,7 @@ static void test_late_and_silent(void)
 	u32 word;
 
 	bare_up(&world, &h, NULL);
-	tap_ok(!cx3_fault_add(h.hca, "cmd:0x4 nth=2 delay=5000", &why), "a rule for a late command");
+	tap_ok(!cx3_fault_add(h.hca, "cmd:0x4 nth=2 delay=5000", &why), "a late command");
 	tap_ok(!cx3_fault_add(h.hca, "cmd:0x4 nth=3 silent", &why), "a rule for a silent one");
 	rig_cmd(&h, OP_QUERY_FW, 0, 0, NULL, 0, 0);
 	bare_post(&h, GO | OP_QUERY_FW, 0, 0, h.mbox_out, 0);

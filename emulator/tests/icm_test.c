@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ICM: mapping, unmapping, garbage in fresh pages, access to what is not mapped; and event queues, which
- * are the simplest user of it.
+ * ICM: mapping, unmapping, garbage in fresh pages, access to what is not mapped; and event queues,
+ * which are the simplest user of it.
  */
 #include "../model/core.h"
 #include "lib/bare.h"
@@ -15,7 +15,8 @@ static unsigned int lines;
 
 static void count_line(void *arg, const char *line)
 {
-	lines += strstr(line, arg) != NULL;
+	if (strstr(line, arg))
+		lines++;
 }
 
 static unsigned int audit_says(struct rig_hca *p, char *text)
@@ -156,8 +157,8 @@ static void test_eq_arm(void)
 	cx3_event_num(p->hca, CX3_EV_COMM_EST, 0x123456);
 	cx3_leave(p->hca);
 	tap_eq(*fired, 0, "an EQ handed over as FIRED is silent");
-	tap_ok(rig_buf_at(p, &b, 0)[1] == CX3_EV_COMM_EST && get32(rig_buf_at(p, &b, 4)) == 0x123456,
-	       "but the entry is there");
+	tap_eq(rig_buf_at(p, &b, 0)[1], CX3_EV_COMM_EST, "but the entry is there");
+	tap_eq(get32(rig_buf_at(p, &b, 4)), 0x123456, "with the object's number");
 	doorbell(p, 6, 0, true);
 	tap_eq(*fired, 1, "arming with an entry pending fires at once");
 	cx3_event_num(p->hca, CX3_EV_COMM_EST, 2);
@@ -201,7 +202,7 @@ static void test_map_eq(void)
 	cx3_event_num(p->hca, CX3_EV_SRQ_LIMIT, 7);
 	tap_eq(rig_saw(p, CX3_EV_SRQ_LIMIT, 7), 1, "a type belongs to the EQ that mapped it last");
 	tap_eq(rig_buf_at(p, &b, 0)[31], 0x80, "and to no other");
-	tap_eq(rig_cmd_try(p, OP_HW2SW_EQ, 1, 6, NULL, 0, 0, NULL), 0, "destroyed with a type mapped");
+	tap_eq(rig_cmd_try(p, OP_HW2SW_EQ, 1, 6, NULL, 0, 0, NULL), 0, "HW2SW with a type mapped");
 	tap_ok(bare_violated(p, "event type 2 mapped"), "is a violation");
 	cx3_event_num(p->hca, CX3_EV_COMM_EST, 7);
 	tap_eq(rig_buf_at(p, &b, 0)[31], 0x80, "nothing is written to it any more");

@@ -110,7 +110,7 @@ static void test_copy(void)
 		data[i] = (u8)(i * 7 + (i >> 8));
 	tap_eq(check(key, VA, LEN, CX3_ACC_LOCAL_WRITE), 0, "allowed");
 	tap_eq(cx3_mr_write(p->hca, &mr, VA, data, LEN), 0, "written over four pages");
-	tap_eq(rig_buf_at(p, &pages, 0x456)[0], data[0], "the first byte is where the address says");
+	tap_eq(rig_buf_at(p, &pages, 0x456)[0], data[0], "the first byte is in its place");
 	tap_eq(rig_buf_at(p, &pages, 2 * 4096)[0], data[2 * 4096 - 0x456], "so is the third page");
 	tap_eq(cx3_mr_read(p->hca, &mr, VA, back, LEN), 0, "read");
 	tap_ok(!memcmp(data, back, LEN), "the same bytes");
@@ -210,7 +210,7 @@ static void test_fast_register(void)
 	tap_eq(cx3_mpt_fast_reg(p->hca, PD, &fr), 0, "registered");
 	tap_eq(cx3_mpt_fast_reg(p->hca, PD, &fr), CX3_E_ACCESS, "twice");
 	tap_eq(check(key_of(44, 1), fr.start, 4, 1), CX3_E_KEY, "the old key is dead");
-	tap_eq(check(key_of(44, 2), fr.start + 5 * 4096, 4, CX3_ACC_REMOTE_WRITE), 0, "the new works");
+	tap_eq(check(key_of(44, 2), fr.start + 5 * 4096, 4, CX3_ACC_REMOTE_WRITE), 0, "the new one");
 	tap_eq(cx3_mr_write(p->hca, &mr, fr.start + 5 * 4096, b, 4), 0, "written");
 	memcpy(c, rig_mem(p, (get64(rig_mem(p, fr.list + 5 * 8, 8)) & ~1ull) + 0x800, 4), 4);
 	tap_ok(!memcmp(b, c, 4), "into the page of the list");
@@ -253,8 +253,8 @@ static void test_window_type1(void)
 	tap_eq(cx3_mpt_bind(p->hca, PD, QPN, &b), 0, "bound");
 	tap_eq(check(key, VA + 16, 32, CX3_ACC_REMOTE_WRITE), 0, "grants its range");
 	tap_eq(check(key, VA + 15, 1, CX3_ACC_REMOTE_WRITE), CX3_E_RANGE, "and no more");
-	tap_eq(check(key, VA + 16, 1, CX3_ACC_REMOTE_READ), CX3_E_ACCESS, "not what it was not given");
-	tap_eq(check(key, VA + 16, 1, CX3_ACC_LOCAL_WRITE), CX3_E_ACCESS, "nothing to its own side");
+	tap_eq(check(key, VA + 16, 1, CX3_ACC_REMOTE_READ), CX3_E_ACCESS, "no other right");
+	tap_eq(check(key, VA + 16, 1, CX3_ACC_LOCAL_WRITE), CX3_E_ACCESS, "nothing locally");
 	tap_eq(rig_cmd_try(p, OP_HW2SW_MPT, 1, 40, NULL, 0, 0, NULL), CX3_REG_BOUND,
 	       "the region cannot go");
 	b.len = 0;

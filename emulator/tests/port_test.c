@@ -209,7 +209,7 @@ static void test_mkey(void)
 	tap_eq(p->hca->port[0].mkey_violations, 1, "and counted");
 	memset(mad, 0, sizeof(mad));
 	put64(mad + 24, 0xabc);
-	tap_eq(ask_raw(2, 1, 1, 0x15, 1), 0, "with it it passes");
+	tap_eq(ask_raw(2, 1, 1, 0x15, 1), 0, "with it one passes");
 	memset(mad, 0, sizeof(mad));
 	tap_eq(ask_raw(3, 1, 1, 0x15, 1), 0, "the node's own driver needs none");
 	rig_down(&rig);
@@ -280,7 +280,7 @@ static void test_set_port(void)
 	rig_down(&rig);
 }
 
-static void rule(const char *text)
+static void add_rule(const char *text)
 {
 	const char *why = "";
 
@@ -291,8 +291,8 @@ static void rule(const char *text)
 static void test_faults(void)
 {
 	static const char *const bad[] = {
-		"", "cmd", "nowhere drop", "cmd:zz drop", "cmd drop dup", "time fatal", "cmd at=5 drop",
-		"tx:blue drop", "cmd nth=0 drop", "time at=5 drop", "cmd status", "cmd lid=1",
+		"", "cmd", "nowhere drop", "cmd:zz drop", "cmd drop dup", "time fatal",
+		"cmd at=5 drop", "tx:blue drop", "cmd nth=0 drop", "time at=5 drop", "cmd status", "cmd lid=1",
 		"time at=99999999999999999999 fatal", "cmd nth drop", "cmd:1:2 drop",
 	};
 	const char *why;
@@ -303,13 +303,13 @@ static void test_faults(void)
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
 		refused += cx3_fault_add(p->hca, bad[i], &why) < 0;
 	tap_eq(refused, ARRAY_SIZE(bad), "rules that make no sense are refused");
-	rule("time at=20000000 times=2 flap=1");
-	rule("cmd:0x43 nth=2 times=2 status=5");
-	rule("time at=90000000 smlid=1/9");
-	rule("time at=90000000 pkey=1/3/0x8055");
-	rule("time at=90000000 error=1/symbol");
-	rule("time at=90000000 event=5/0x44");
-	tap_eq(rig_cmd_try(p, OP_QUERY_PORT, 0, 1, NULL, 0, 0, NULL), 0, "the first is let through");
+	add_rule("time at=20000000 times=2 flap=1");
+	add_rule("cmd:0x43 nth=2 times=2 status=5");
+	add_rule("time at=90000000 smlid=1/9");
+	add_rule("time at=90000000 pkey=1/3/0x8055");
+	add_rule("time at=90000000 error=1/symbol");
+	add_rule("time at=90000000 event=5/0x44");
+	tap_eq(rig_cmd_try(p, OP_QUERY_PORT, 0, 1, NULL, 0, 0, NULL), 0, "the first passes");
 	tap_eq(rig_cmd_try(p, OP_QUERY_PORT, 0, 1, NULL, 0, 0, NULL), 5, "the second fails");
 	tap_eq(rig_cmd_try(p, OP_QUERY_PORT, 0, 1, NULL, 0, 0, NULL), 5, "so does the third");
 	tap_eq(rig_cmd_try(p, OP_QUERY_PORT, 0, 1, NULL, 0, 0, NULL), 0, "not the fourth");
@@ -322,8 +322,8 @@ static void test_faults(void)
 	tap_eq(p->hca->port[0].pkey[3], 0x8055, "a P_Key");
 	tap_eq(p->hca->port[0].cnt.symbol, 1, "an error counter");
 	tap_eq(rig_saw(p, CX3_EV_WQ_CATAS, 0x44), 1, "an event");
-	rule("eqe:0x2 nth=2 drop");
-	rule("eqe:0x2 nth=3 dup");
+	add_rule("eqe:0x2 nth=2 drop");
+	add_rule("eqe:0x2 nth=3 dup");
 	for (i = 1; i < 4; i++)
 		cx3_event_num(p->hca, CX3_EV_COMM_EST, i);
 	tap_eq(rig_saw(p, CX3_EV_COMM_EST, 1), 1, "the first event comes");

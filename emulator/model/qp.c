@@ -11,6 +11,7 @@
 #define OP_RTR2RTS 0x1b
 #define OP_2ERR 0x1e
 #define OP_RTS2SQD 0x1f
+#define XRC_TARGET 0x800000u
 #define SQD_EVENT CX3_BIT(31)
 
 /**
@@ -70,13 +71,14 @@ static enum cx3_status touch_tables(struct cx3_hca *hca, u32 qpn)
 
 /*
  * Both work queues are in one buffer, the one with the larger entries first. XRC QPs and those
- * on an SRQ have no RQ; their RQ size fields mean nothing.
+ * on an SRQ have no RQ, XRC targets no SQ either; the size fields of a queue that is not there
+ * mean nothing.
  */
 static void place_queues(struct cx3_qp *qp)
 {
 	struct qpc *c = &qp->c;
 
-	qp->has_sq = true;
+	qp->has_sq = c->service != QPT_XRC || !(qp->obj.num & XRC_TARGET);
 	qp->has_rq = c->service != QPT_XRC && !c->has_srq;
 	qp->sq_at = 0;
 	qp->rq_at = 0;

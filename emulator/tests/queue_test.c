@@ -253,7 +253,10 @@ static void test_xrc(void)
 	at.xrcd = 5;
 	at.qpn = rig.h[1].next_qpn++ | 0x800000;
 	v_qp_init(&tgt, &rig.h[1], &at);
+	/* a target has no send queue, whatever stands in its buffer */
+	put32(rig_buf_at(&rig.h[1], &tgt.buf, tgt.sq_at), WQE_SEND);
 	v_connect(&ini, &tgt, 9);
+	tap_eq(rig.h[1].host.violations, 0, "nobody takes the target's buffer for a send queue");
 	r = v_sge(&mb, 0, 3000);
 	v_srq_post(&srq, &r, 1);
 	v_mr_fill(&ma, 0, 2500, 5);

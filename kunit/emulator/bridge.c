@@ -14,6 +14,7 @@
 #include <linux/sizes.h>
 #include <linux/spinlock.h>
 
+#include <lastref/clock.h>
 #include <lastref/fault.h>
 
 #include "slot.h"
@@ -66,11 +67,22 @@ struct fake_pci *fake_slot(unsigned int n)
 
 /* ---- MMIO ---- */
 
-/* Time passes for whoever may be interrupted, so that polling with a deadline ends. */
-static void access_time(void)
+/*
+ * Time passes for whoever may be interrupted, so that polling with a deadline ends. A driver that
+ * reads one register over and over waits for something: virtual time then goes faster and faster,
+ * or a minute of it would be 300 million reads.
+ */
+static void access_time(struct fake_pci *fp, const void *where)
 {
-	if (!irqs_disabled() && !in_interrupt())
-		ndelay(FAKE_PCI_ACCESS_NS);
+	unsigned int ns = FAKE_PCI_ACCESS_NS;
+
+	if (irqs_disabled() || in_interrupt())
+		return;
+	fp->repeated = where && where == fp->polled ? fp->repeated + 1 : 0;
+	fp->polled = where;
+	if (lr_time_is_virtual())
+		ns <<= min(fp->repeated / 64, 10U);
+	ndelay(ns);
 }
 
 static bool decodes(struct fake_pci *fp)
@@ -104,7 +116,7 @@ static unsigned long mmio_read(void *priv, unsigned int off, int size)
 			val = fp->ops->read(fp->ctx, b->bar, off, size);
 	}
 	fake_pci_unlock(flags);
-	access_time();
+	access_time(fp, (const u8 *)b + off);
 	return size == 8 ? val : val & (BIT_ULL(size * 8) - 1);
 }
 
@@ -122,7 +134,7 @@ static void mmio_write(void *priv, unsigned int off, int size, unsigned long val
 			fp->ops->write(fp->ctx, b->bar, off, val, size);
 	}
 	fake_pci_unlock(flags);
-	access_time();
+	access_time(fp, NULL);
 }
 
 static void mmio_copy_from(void *priv, void *buf, unsigned int off, int size)
@@ -355,9 +367,19 @@ void fake_pci_unplug(struct fake_pci *fp)
 }
 EXPORT_SYMBOL_GPL(fake_pci_unplug);
 
+void fake_pci_vanish_locked(struct fake_pci *fp)
+{
+	if (fp->presence == SLOT_PLUGGED)
+		fp->presence = SLOT_GONE;
+}
+EXPORT_SYMBOL_GPL(fake_pci_vanish_locked);
+
 void fake_pci_vanish(struct fake_pci *fp)
 {
-	set_presence(fp, SLOT_GONE);
+	unsigned long flags = fake_pci_lock();
+
+	fake_pci_vanish_locked(fp);
+	fake_pci_unlock(flags);
 }
 EXPORT_SYMBOL_GPL(fake_pci_vanish);
 

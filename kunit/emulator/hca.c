@@ -3,8 +3,6 @@
  * The front-end between the device model (emulator/model) and the fake PCI bridge: what QEMU is
  * to the model elsewhere. See <lastref/hca.h>.
  */
-#include <linux/hrtimer.h>
-#include <linux/math64.h>
 #include <linux/pci.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
@@ -14,27 +12,26 @@
 #include <lastref/kunit.h>
 #include <lastref/pci.h>
 
+#include "host.h"
 #include "model/cx3.h"
-
-/* Stack traces of the first violations show which line of the driver did it. */
-#define TRACES 3
+#include "plug.h"
 
 /**
  * struct lr_hca - a device and its place
+ * @host: its time and memory
  * @test: owner
  * @model: the device
  * @slot: where it is
- * @timer: the model's one timer
- * @traces: violations that still get a stack trace
+ * @fabric: by port, where it is connected, or NULL
  * @forgiven: violations are part of the test
  * @powered: plugged at least once
  */
 struct lr_hca {
+	struct model_host host;
 	struct kunit *test;
 	struct cx3_hca *model;
 	struct fake_pci *slot;
-	struct hrtimer timer;
-	unsigned int traces;
+	struct lr_fabric *fabric[CX3_MAX_PORTS];
 	bool forgiven;
 	bool powered;
 };
@@ -61,49 +58,9 @@ static void host_intx(void *ctx, bool level)
 	fake_pci_intx(((struct lr_hca *)ctx)->slot, level);
 }
 
-static u64 host_now(void *ctx)
+static void host_unplug(void *ctx)
 {
-	return ktime_get_ns();
-}
-
-static void host_timer(void *ctx, u64 deadline)
-{
-	struct lr_hca *h = ctx;
-
-	if (deadline == CX3_NEVER)
-		hrtimer_try_to_cancel(&h->timer);
-	else
-		hrtimer_start(&h->timer, ns_to_ktime(min_t(u64, deadline, KTIME_MAX)),
-			      HRTIMER_MODE_ABS);
-}
-
-static void *host_alloc(void *ctx, size_t size)
-{
-	return kzalloc(size, GFP_ATOMIC | __GFP_NOWARN);
-}
-
-static void host_free(void *ctx, void *p)
-{
-	kfree(p);
-}
-
-static void host_log(void *ctx, enum cx3_log_level level, const char *fmt, va_list ap)
-{
-	struct va_format text = { .fmt = fmt };
-	struct lr_hca *h = ctx;
-	va_list copy;
-
-	va_copy(copy, ap);
-	text.va = &copy;
-	if (level == CX3_LOG_DEBUG)
-		pr_debug("cx3: %pV\n", &text);
-	else
-		pr_info("# cx3%s: %pV\n", level == CX3_LOG_VIOLATION ? " violation" : "", &text);
-	va_end(copy);
-	if (level == CX3_LOG_VIOLATION && h->traces) {
-		h->traces--;
-		dump_stack();
-	}
+	fake_pci_vanish_locked(((struct lr_hca *)ctx)->slot);
 }
 
 static const struct cx3_host_ops host_ops = {
@@ -116,17 +73,15 @@ static const struct cx3_host_ops host_ops = {
 	.alloc = host_alloc,
 	.free = host_free,
 	.log = host_log,
+	.unplug = host_unplug,
 };
 
-static enum hrtimer_restart timer_due(struct hrtimer *timer)
+static void fire(void *ctx)
 {
-	struct lr_hca *h = container_of(timer, struct lr_hca, timer);
-	unsigned long flags = fake_pci_lock();
+	struct lr_hca *h = ctx;
 
 	if (h->model)
 		cx3_timer_fire(h->model);
-	fake_pci_unlock(flags);
-	return HRTIMER_NORESTART;
 }
 
 /* ---- what the bridge asks of the device ---- */
@@ -226,7 +181,7 @@ EXPORT_SYMBOL_GPL(lr_hca_count);
 void lr_hca_expect_violations(struct lr_hca *h)
 {
 	h->forgiven = true;
-	h->traces = 0;
+	h->host.traces = 0;
 }
 EXPORT_SYMBOL_GPL(lr_hca_expect_violations);
 
@@ -256,10 +211,9 @@ EXPORT_SYMBOL_GPL(lr_hca_unplug);
 
 void lr_hca_vanish(struct lr_hca *h)
 {
-	unsigned long flags;
+	unsigned long flags = fake_pci_lock();
 
-	fake_pci_vanish(h->slot);
-	flags = fake_pci_lock();
+	fake_pci_vanish_locked(h->slot);
 	cx3_set_gone(h->model);
 	fake_pci_unlock(flags);
 }
@@ -317,9 +271,29 @@ static void hca_free(void *arg)
 	h->model = NULL;
 	cx3_destroy(model);
 	fake_pci_unlock(flags);
-	hrtimer_cancel(&h->timer);
+	model_host_stop(&h->host);
+	for (unsigned int i = 0; i < CX3_MAX_PORTS; i++)
+		if (h->fabric[i])
+			lr_fabric_put(h->fabric[i]);
 	kfree(h);
 }
+
+void lr_hca_connect(struct lr_hca *h, unsigned int port, struct lr_fabric *f)
+{
+	struct link_end *end = NULL;
+	unsigned long flags;
+
+	KUNIT_ASSERT_TRUE(h->test, port && port <= CX3_MAX_PORTS && !h->fabric[port - 1]);
+	flags = fake_pci_lock();
+	end = lr_fabric_attach(f);
+	if (end) {
+		h->fabric[port - 1] = f;
+		cx3_port_attach(h->model, port, end);
+	}
+	fake_pci_unlock(flags);
+	KUNIT_ASSERT_NOT_NULL_MSG(h->test, end, "the fabric has no room");
+}
+EXPORT_SYMBOL_GPL(lr_hca_connect);
 
 static const struct fake_pci_desc hca_desc = {
 	.vendor = 0x15b3,
@@ -340,9 +314,7 @@ struct lr_hca *lr_hca_new(struct kunit *test, const struct cx3_config *cfg)
 
 	KUNIT_ASSERT_NOT_NULL(test, h);
 	h->test = test;
-	h->traces = TRACES;
-	hrtimer_init(&h->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
-	h->timer.function = timer_due;
+	model_host_init(&h->host, fire, h);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, hca_free, h), 0);
 	if (cfg) {
 		own = *cfg;

@@ -44,6 +44,8 @@ enum presence {
  * @level: of the legacy interrupt
  * @intx_irq: Linux interrupt number of the legacy interrupt
  * @stats: counters
+ * @polled: register that was read last, as a number to compare with
+ * @repeated: reads of it in a row
  * @bar: argument of the MMIO operations, one a BAR
  */
 struct fake_pci {
@@ -61,6 +63,8 @@ struct fake_pci {
 	bool level;
 	unsigned int intx_irq;
 	struct fake_pci_stats stats;
+	const void *polled;
+	unsigned int repeated;
 	struct fake_bar {
 		struct fake_pci *fp;
 		unsigned int bar;

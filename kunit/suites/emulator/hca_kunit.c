@@ -26,8 +26,71 @@ static void hca_intree_probe(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lr_hca_violations(h), 0ULL);
 }
 
+/* Again and again on one device, which keeps its memory of violations. */
+static void hca_intree_replug(struct kunit *test)
+{
+	struct lr_hca *h = lr_hca_new(test, NULL);
+
+	for (unsigned int i = 0; i < 3; i++) {
+		KUNIT_ASSERT_EQ(test, lr_hca_plug(h), 0);
+		KUNIT_EXPECT_TRUE(test, lr_hca_bound(h));
+		lr_hca_unplug(h);
+		KUNIT_EXPECT_EQ(test, lr_hca_live(h), 0U);
+	}
+}
+
+/* Two on one fabric; the one that stays does not notice. */
+static void hca_intree_two(struct kunit *test)
+{
+	struct lr_fabric *f = lr_fabric_new(test, true);
+	struct lr_hca *h[2] = { lr_hca_new(test, NULL), lr_hca_new(test, NULL) };
+	unsigned int live;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		lr_hca_connect(h[i], 1, f);
+		KUNIT_ASSERT_EQ(test, lr_hca_plug(h[i]), 0);
+		KUNIT_EXPECT_TRUE(test, lr_hca_bound(h[i]));
+	}
+	live = lr_hca_live(h[1]);
+	lr_hca_unplug(h[0]);
+	KUNIT_EXPECT_TRUE(test, lr_hca_bound(h[1]));
+	KUNIT_EXPECT_EQ(test, lr_hca_live(h[1]), live);
+}
+
+/* A failing firmware command: probe gives up, and gives everything back. */
+static void hca_intree_command_fails(struct kunit *test)
+{
+	struct lr_hca *h = lr_hca_new(test, NULL);
+
+	lr_hca_fault(h, "cmd:0x7 status=0x1");		/* INIT_HCA: internal error */
+	KUNIT_ASSERT_EQ(test, lr_hca_plug(h), 0);
+	KUNIT_EXPECT_FALSE(test, lr_hca_bound(h));
+	KUNIT_EXPECT_EQ(test, lr_hca_count(h, "faults"), 1ULL);
+	KUNIT_EXPECT_EQ(test, lr_hca_live(h), 0U);
+	lr_hca_unplug(h);
+	KUNIT_ASSERT_EQ(test, lr_hca_plug(h), 0);
+	KUNIT_EXPECT_TRUE(test, lr_hca_bound(h));
+}
+
+/* Firmware that never answers: minutes of waiting in the driver, none on the wall. */
+static void hca_intree_silent(struct kunit *test)
+{
+	struct lr_hca *h = lr_hca_new(test, NULL);
+	struct lr_clock c;
+
+	lr_hca_fault(h, "cmd:0x3 silent");		/* QUERY_DEV_CAP */
+	lr_clock_start(&c);
+	KUNIT_ASSERT_EQ(test, lr_hca_plug(h), 0);
+	KUNIT_EXPECT_FALSE(test, lr_hca_bound(h));
+	lr_expect_ms(test, &c, 10000, 200000);
+}
+
 static struct kunit_case hca_cases[] = {
 	KUNIT_CASE(hca_intree_probe),
+	KUNIT_CASE(hca_intree_replug),
+	KUNIT_CASE(hca_intree_two),
+	KUNIT_CASE(hca_intree_command_fails),
+	KUNIT_CASE(hca_intree_silent),
 	{}
 };
 

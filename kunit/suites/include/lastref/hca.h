@@ -19,6 +19,7 @@
 
 struct cx3_config;
 struct kunit;
+struct lr_fabric;
 struct lr_hca;
 struct pci_dev;
 
@@ -73,6 +74,21 @@ unsigned int lr_hca_live(struct lr_hca *h);
  * Return: its value; 0 for one that has not counted yet.
  */
 u64 lr_hca_count(struct lr_hca *h, const char *name);
+
+/**
+ * lr_fabric_new() - an empty fabric
+ * @test: owner
+ * @always_switch: a switch even between two ports
+ *
+ * Two ports are cabled back to back; with the third a switch appears. Links that both ends poll
+ * train within a millisecond. No subnet manager runs: ports stay in INIT until a test plays one.
+ *
+ * Return: the fabric; it lives until the test and every connected HCA are done.
+ */
+struct lr_fabric *lr_fabric_new(struct kunit *test, bool always_switch);
+
+/** lr_hca_connect() - a cable from port @port (from 1) of @h into a fabric; before it is plugged */
+void lr_hca_connect(struct lr_hca *h, unsigned int port, struct lr_fabric *f);
 
 /** lr_hca_expect_violations() - the test provokes them: do not fail it for any */
 void lr_hca_expect_violations(struct lr_hca *h);

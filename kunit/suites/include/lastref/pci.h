@@ -54,7 +54,7 @@ struct fake_pci_desc {
  * @reset: function level reset; the configuration space has been reset already
  *
  * Called under the lock, interrupts off. Nothing here may be called back but fake_pci_raise(),
- * fake_pci_intx() and fake_pci_dma_*().
+ * fake_pci_intx(), fake_pci_dma_*() and fake_pci_vanish_locked().
  */
 struct fake_pci_ops {
 	u64 (*read)(void *ctx, unsigned int bar, u64 off, unsigned int size);
@@ -125,6 +125,9 @@ void fake_pci_unplug(struct fake_pci *fp);
  * Context: any.
  */
 void fake_pci_vanish(struct fake_pci *fp);
+
+/** fake_pci_vanish_locked() - the same. Context: under the lock. */
+void fake_pci_vanish_locked(struct fake_pci *fp);
 
 /** fake_pci_dev() - the PCI device while plugged, no reference taken; NULL otherwise */
 struct pci_dev *fake_pci_dev(struct fake_pci *fp);

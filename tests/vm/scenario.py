@@ -31,7 +31,7 @@ KEYS = {
     'ports': 'PCIe root ports for devices of its own (0)',
     'qemu': 'further arguments of QEMU',
     'append': 'further arguments of the kernel',
-    'limit': 'seconds of the guest\'s clock it may take (60)',
+    'limit': 'seconds it may take; waiting for a CPU of the host does not count (60)',
     'expect': 'a splat that must come: name of a detector, then an expression for its text',
     'allow': 'a splat that may come, in the same form',
     'alone': 'yes: its machine is not shared, before or after (no)',

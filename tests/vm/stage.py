@@ -94,8 +94,11 @@ class Stage:
                 points.add('the scenario ran to its end', False,
                            note=f'{type(why).__name__}: {why} (line {where.lineno})')
         thread = threading.Thread(target=body, daemon=True)
+        starts = [vm.clock.start() for vm in self.vms]
         thread.start()
-        thread.join(3 * scenario.limit + 10)
+        while thread.is_alive() and min(vm.clock.passed(start) for vm, start in zip(
+                self.vms, starts)) < scenario.limit + 5:
+            thread.join(0.5)
         if thread.is_alive():
             for vm in self.vms:
                 self.why_stuck(vm)

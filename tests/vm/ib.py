@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What scenarios with HCAs begin with: modules, a subnet manager, active ports; and pairs of programs.
+"""
+import re
+
+import channel
+
+PORTS_ACTIVE = ('for i in $(seq 300); do '
+                '[ "$(cat /sys/class/infiniband/*/ports/*/state | grep -c ACTIVE)" = %d ] && exit 0; '
+                'sleep 0.2; done; exit 1')
+
+
+def bring_up(t, modules='mlx4_ib ib_umad ib_uverbs', ports=4):
+    """Load modules, start opensm, wait for the ports. Returns the names that udev gave the HCAs."""
+    t.vm.sh('for m in %s; do modprobe $m || exit 1; done' % modules)
+    t.vm.sh(f'for i in $(seq 100); do [ -e /dev/infiniband/umad{ports - 1} ] && break; sleep 0.1; done')
+    t.vm.start_sh('exec opensm -t 1000 -f /tmp/opensm.log')
+    t.vm.sh(PORTS_ACTIVE % ports, limit=90)
+    return t.vm.sh('ls /sys/class/infiniband').out.split()
+
+
+def listening(t, port):
+    """Wait until something listens on a TCP port of the guest."""
+    t.vm.sh(f'for i in $(seq 30); do grep -q ":{port:04X} 0" /proc/net/tcp* && break; sleep 0.1; done')
+
+
+def pair(t, server, client, port, limit=60):
+    """Run `server`, then `client` once it listens. Returns both results; a server that stays is
+    killed and has no result."""
+    job = t.vm.start_sh('exec ' + server)
+    listening(t, port)
+    got = t.vm.sh(client, check=False, limit=limit)
+    try:
+        return got, job.wait(40)
+    except channel.TimeLimit:
+        job.kill()
+        return got, None
+
+
+def words(*results):
+    """What both said, for the note of a point that failed."""
+    return '\n'.join(x.out + x.err if x else '(killed)' for x in results)
+
+
+def figures(out):
+    """The last line of perftest's table as a list of words: size, iterations, figures."""
+    rows = re.findall(r'^\s+\d+ +\d+ +[\d.].*$', out, re.M)
+    return rows[-1].split() if rows else []

@@ -273,6 +273,90 @@ static void test_query(void)
 	teardown("query");
 }
 
+/* Two QPs of one port, and a QP that is its own peer: packets never reach the wire. */
+static void test_loopback(void)
+{
+	struct v_attr at;
+	struct v_qp x, y;
+	struct v_wr wr = { .op = WQE_WRITE, .n = 1 };
+	struct v_sge r;
+	struct cqe e;
+	unsigned int sent;
+	u32 i, n = 0;
+
+	setup(NULL, 5);
+	v_attr_init(&at, QPT_RC, &scq, &scq);
+	v_qp_init(&x, &rig.h[0], &at);
+	v_qp_init(&y, &rig.h[0], &at);
+	v_connect(&x, &y, 0xfffffe);
+	sent = rig.cable.sent;
+	v_mr_fill(&ma, 0, 90000, 3);
+	wr.s[0] = v_sge(&ma, 0, 90000);
+	wr.raddr = ma.va + 100000;
+	wr.rkey = ma.key;
+	v_send(&x, &wr);
+	tap_ok(completes(&scq, &e) && e.opcode == WQE_WRITE && v_mr_holds(&ma, 100000, 90000, 3),
+	       "write to a QP of the own port");
+	wr.op = WQE_READ;
+	wr.s[0] = v_sge(&ma, 200000, 90000);
+	v_send(&y, &wr);
+	tap_ok(completes(&scq, &e) && v_mr_holds(&ma, 200000, 90000, 3), "and a read back");
+	v_qp_init(&x, &rig.h[0], &at);
+	v_qp_rtr(&x, 1, x.qpn, 9);
+	v_qp_rts(&x, 9);
+	memset(&wr, 0, sizeof(wr));
+	for (i = 0; i < 5; i++) {
+		r = v_sge(&ma, i * 5000, 5000);
+		v_recv(&x, &r, 1);
+		wr.op = WQE_SEND;
+		wr.n = 1;
+		wr.s[0] = v_sge(&ma, 100000, 5000);
+		v_put_send(&x, &wr);
+	}
+	v_ring(&x);
+	rig_run(&rig, 1000000);
+	while (v_cq_poll(&scq, &e))
+		n += e.opcode != CQE_ERROR;
+	tap_eq(n, 10, "a QP connected to itself: five sends, five receives");
+	wr.s[0].key ^= 1;
+	v_send(&x, &wr);
+	rig_run(&rig, 1000000);
+	tap_ok(v_cq_poll(&scq, &e) && e.syndrome == SYN_LOCAL_PROT && v_qp_state(&x) == QPS_ERR,
+	       "and it breaks as others do");
+	tap_eq(rig.cable.sent, sent, "nothing of it is on the wire");
+	teardown("loopback");
+}
+
+static void with_grh(struct v_attr *at)
+{
+	at->grh = 1;
+}
+
+static void test_grh(void)
+{
+	struct v_wr wr = { .op = WQE_READ, .n = 1 };
+	struct cqe e;
+
+	setup(with_grh, 5);
+	v_mr_fill(&mb, 0, 5000, 3);
+	wr.s[0] = v_sge(&ma, 0, 5000);
+	wr.raddr = mb.va;
+	wr.rkey = mb.key;
+	v_send(&a, &wr);
+	tap_ok(completes(&scq, &e) && e.opcode == WQE_READ && v_mr_holds(&ma, 0, 5000, 3),
+	       "a connection with GRH");
+	teardown("grh");
+}
+
+/* Completion entries of 64 bytes: the data is in the second half. */
+static void test_large_cqe(void)
+{
+	rig_cqe_size = 64;
+	test_send();
+	test_wrap();
+	rig_cqe_size = 32;
+}
+
 int main(void)
 {
 	test_send();
@@ -281,5 +365,8 @@ int main(void)
 	test_wrap();
 	test_deep();
 	test_query();
+	test_loopback();
+	test_grh();
+	test_large_cqe();
 	return tap_done();
 }

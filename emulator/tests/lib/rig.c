@@ -18,6 +18,8 @@ enum {
 	LOG_MCG_HASH = 5, LOG_MCGS = 6,
 };
 
+u32 rig_cqe_size = 32;
+
 /**
  * rig_mmio32 - a 32-bit store of a big-endian register
  * @h: device
@@ -217,6 +219,8 @@ static void init_hca(struct rig_hca *h)
 		map(h, 0xffa, ICM_WINDOW * (ARRAY_SIZE(t) - 1) + ((u64)i << 30),
 		    rig_alloc(h, 16384, 4096), 4);
 	put32(m + 0x14, 1 | 8);
+	if (rig_cqe_size == 64)
+		put32(m + 0x58, 0x40000000);
 	m[0xd3] = LOG_MCG_SIZE;
 	m[0xd7] = LOG_MCG_HASH;
 	m[0xdb] = LOG_MCGS;

@@ -88,6 +88,9 @@ struct rig {
 	struct rig_hca h[RIG_HCAS];
 };
 
+/* Bytes of a CQE in devices brought up from now on: 32 or 64. */
+extern u32 rig_cqe_size;
+
 void rig_up(struct rig *r);
 void rig_up_with(struct rig *r, void (*adjust)(struct cx3_config *cfg));
 void rig_down(struct rig *r);

@@ -118,7 +118,7 @@ void v_cq_init(struct v_cq *cq, struct rig_hca *h, u32 log)
 	memset(cq, 0, sizeof(*cq));
 	cq->h = h;
 	cq->log = log;
-	cq->size = 32;
+	cq->size = rig_cqe_size;
 	cq->cqn = h->next_cqn++;
 	cq->db = rig_alloc(h, 8, 8);
 	rig_buf_init(h, &cq->buf, cq->size << log);
@@ -142,6 +142,7 @@ bool v_cq_poll(struct v_cq *cq, struct cqe *e)
 {
 	u8 *raw = rig_buf_at(cq->h, &cq->buf, (u64)(cq->ci & ((1u << cq->log) - 1)) * cq->size);
 
+	raw += cq->size - 32;
 	if (raw[31] >> 7 != (cq->ci >> cq->log & 1))
 		return false;
 	memset(e, 0, sizeof(*e));

@@ -106,7 +106,6 @@ struct cx3_eq {
  * struct cx3_late - a command that answers later
  * @timer: when
  * @hcr: its words
- * @status: forced status or 0xff = run it
  * @busy: in use
  */
 struct cx3_late {

@@ -55,7 +55,6 @@ enum effect {
 /**
  * struct rule - one rule
  * @timer: for time rules, and for effects that must not happen in mid-call
- * @hca: owner
  * @next: list in the order they were added
  * @point: where
  * @key: filter or ANY_KEY

@@ -670,8 +670,11 @@ int cx3_transport_create(struct cx3_hca *hca);
 /** cx3_transport_destroy() - free it and every object; no DMA */
 void cx3_transport_destroy(struct cx3_hca *hca);
 /**
- * cx3_transport_reset() - reset, CLOSE_HCA or GONE: forget every QP, CQ, SRQ
- * (free them, take them out of the tables), every queued packet and timer; no DMA.
+ * cx3_transport_reset() - reset, CLOSE_HCA or GONE: forget everything
+ * @hca: device
+ *
+ * Every QP, CQ and SRQ is freed and taken out of its table, every queued
+ * packet and timer is dropped. No DMA.
  */
 void cx3_transport_reset(struct cx3_hca *hca);
 

@@ -212,19 +212,25 @@ static void bar2_write(void *opaque, hwaddr addr, uint64_t val, unsigned int siz
 	cx3_bar_write(((Cx3Hca *)opaque)->hca, 2, addr, val, size);
 }
 
-#define BAR_OPS(name)                               \
-	static const MemoryRegionOps name##_ops = { \
-		.read = name##_read,                \
-		.write = name##_write,              \
-		.endianness = DEVICE_LITTLE_ENDIAN, \
-		.valid.min_access_size = 1,         \
-		.valid.max_access_size = 8,         \
-		.impl.min_access_size = 1,          \
-		.impl.max_access_size = 8,          \
-	}
+static const MemoryRegionOps bar0_ops = {
+	.read = bar0_read,
+	.write = bar0_write,
+	.endianness = DEVICE_LITTLE_ENDIAN,
+	.valid.min_access_size = 1,
+	.valid.max_access_size = 8,
+	.impl.min_access_size = 1,
+	.impl.max_access_size = 8,
+};
 
-BAR_OPS(bar0);
-BAR_OPS(bar2);
+static const MemoryRegionOps bar2_ops = {
+	.read = bar2_read,
+	.write = bar2_write,
+	.endianness = DEVICE_LITTLE_ENDIAN,
+	.valid.min_access_size = 1,
+	.valid.max_access_size = 8,
+	.impl.min_access_size = 1,
+	.impl.max_access_size = 8,
+};
 
 static uint32_t config_read(PCIDevice *pci, uint32_t addr, int len)
 {

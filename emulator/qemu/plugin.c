@@ -10,12 +10,6 @@
 #include "plugin.h"
 #include "sockfabric.h"
 
-/* The build hides every other symbol. */
-#define EXPORTED __attribute__((__visibility__("default")))
-
-extern EXPORTED int qemu_plugin_version;
-EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv);
-
 /* The interface version is all that QEMU looks at before it calls install. */
 int qemu_plugin_version = 1;
 

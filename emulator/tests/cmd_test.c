@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Registers and the command interface, from reset to INIT_HCA and back, and its answers to nonsense.
+ * Registers and the command interface, from reset to INIT_HCA and back; answers to nonsense.
  */
 #include "lib/bare.h"
 #include "lib/tap.h"

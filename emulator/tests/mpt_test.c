@@ -210,7 +210,7 @@ static void test_fast_register(void)
 	tap_eq(cx3_mpt_fast_reg(p->hca, PD, &fr), 0, "registered");
 	tap_eq(cx3_mpt_fast_reg(p->hca, PD, &fr), CX3_E_ACCESS, "twice");
 	tap_eq(check(key_of(44, 1), fr.start, 4, 1), CX3_E_KEY, "the old key is dead");
-	tap_eq(check(key_of(44, 2), fr.start + 5 * 4096, 4, CX3_ACC_REMOTE_WRITE), 0, "the new one");
+	tap_eq(check(key_of(44, 2), fr.start + 5 * 4096, 4, CX3_ACC_REMOTE_WRITE), 0, "the new");
 	tap_eq(cx3_mr_write(p->hca, &mr, fr.start + 5 * 4096, b, 4), 0, "written");
 	memcpy(c, rig_mem(p, (get64(rig_mem(p, fr.list + 5 * 8, 8)) & ~1ull) + 0x800, 4), 4);
 	tap_ok(!memcmp(b, c, 4), "into the page of the list");

@@ -82,26 +82,9 @@ enum rq_result rq_take(struct cx3_qp *qp, u32 xsrqn)
 u8 rq_scatter(struct cx3_qp *qp, u64 off, const u8 *src, u32 len)
 {
 	struct rwqe *w = &qp->rs.wqe;
-	struct cx3_mr mr;
-	u32 i, n;
+	struct sge_list l = { qp, w->pd, w->s, w->n, NULL };
 
-	for (i = 0; i < w->n && len; i++) {
-		struct sge *s = &w->s[i];
-
-		if (off >= s->len) {
-			off -= s->len;
-			continue;
-		}
-		n = s->len - (u32)off < len ? s->len - (u32)off : len;
-		if (cx3_mr_check(qp->hca, s->key, w->pd, qp->obj.num, s->va + off, n,
-				 CX3_ACC_LOCAL_WRITE, qp->c.rlkey, &mr) ||
-		    cx3_mr_write(qp->hca, &mr, s->va + off, src, n))
-			return SYN_LOCAL_PROT;
-		src += n;
-		len -= n;
-		off = 0;
-	}
-	return len ? SYN_LOCAL_LENGTH : SYN_OK;
+	return sge_copy(&l, off, NULL, src, len);
 }
 
 /**

@@ -10,6 +10,9 @@
  */
 #include "xport.h"
 
+/* With the longest message on top this stays below half of the circle of PSNs. */
+#define PSN_WINDOW 0x200000
+
 /**
  * sq_error_cqe - complete a send WQE with an error
  * @qp: queue pair
@@ -124,7 +127,7 @@ static bool must_wait(const struct cx3_qp *qp, const struct swqe *w)
 	const struct requester *sq = &qp->sq;
 	u8 op = w->ctrl.opcode;
 
-	if (sq->tail - sq->head >= SQ_WINDOW)
+	if (sq->tail - sq->head >= SQ_WINDOW || psn_diff(sq->psn, sq->una) > PSN_WINDOW)
 		return true;
 	if (w->ctrl.fence && sq->reads)
 		return true;

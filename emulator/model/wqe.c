@@ -247,18 +247,60 @@ enum wqe_result wqe_fetch(struct cx3_qp *qp, u16 index, struct swqe **wqe)
 	return WQE_OK;
 }
 
-static u8 move(struct cx3_qp *qp, const struct sge *s, u64 skip, u8 *dst, const u8 *src, u32 len)
+static u8 copy_one(const struct sge_list *l, const struct sge *s, u64 skip, u8 *dst,
+		   const u8 *src, u32 len)
 {
+	struct cx3_hca *hca = l->qp->hca;
+	u64 va = s->va + skip;
 	struct cx3_mr mr;
-	u32 access = src ? CX3_ACC_LOCAL_WRITE : CX3_ACC_LOCAL_READ;
 
-	if (cx3_mr_check(qp->hca, s->key, qp->c.pd, qp->obj.num, s->va + skip, len, access,
-			 qp->c.rlkey, &mr))
+	if (s->inl && src)
+		return SYN_LOCAL_QP_OP;
+	if (s->inl) {
+		memcpy(dst, l->raw + va, len);
+		return SYN_OK;
+	}
+	if (cx3_mr_check(hca, s->key, l->pd, l->qp->obj.num, va, len,
+			 src ? CX3_ACC_LOCAL_WRITE : CX3_ACC_LOCAL_READ, l->qp->c.rlkey, &mr))
 		return SYN_LOCAL_PROT;
-	if (src ? cx3_mr_write(qp->hca, &mr, s->va + skip, src, len) :
-		  cx3_mr_read(qp->hca, &mr, s->va + skip, dst, len))
+	if (src ? cx3_mr_write(hca, &mr, va, src, len) : cx3_mr_read(hca, &mr, va, dst, len))
 		return SYN_LOCAL_PROT;
 	return SYN_OK;
+}
+
+/**
+ * sge_copy - copy between a buffer and the memory a list of elements names
+ * @l: the list
+ * @off: offset in the message
+ * @dst: gather to here, or NULL
+ * @src: scatter from here, or NULL
+ * @len: bytes
+ *
+ * Return: SYN_OK or the syndrome to complete with; local length if the list is too short.
+ */
+u8 sge_copy(const struct sge_list *l, u64 off, u8 *dst, const u8 *src, u32 len)
+{
+	const struct sge *s;
+	u32 n;
+	u8 syndrome;
+
+	for (s = l->s; s < l->s + l->n && len; s++) {
+		if (off >= s->len) {
+			off -= s->len;
+			continue;
+		}
+		n = s->len - (u32)off < len ? s->len - (u32)off : len;
+		syndrome = copy_one(l, s, off, dst, src, n);
+		if (syndrome)
+			return syndrome;
+		if (dst)
+			dst += n;
+		else
+			src += n;
+		len -= n;
+		off = 0;
+	}
+	return len ? SYN_LOCAL_LENGTH : SYN_OK;
 }
 
 /**
@@ -267,35 +309,15 @@ static u8 move(struct cx3_qp *qp, const struct sge *s, u64 skip, u8 *dst, const 
  * @w: the WQE
  * @off: offset in the message
  * @dst: destination
- * @len: bytes; @off + @len is within @w->len
+ * @len: bytes
  *
  * Return: SYN_OK or the syndrome to complete with.
  */
 u8 wqe_gather(struct cx3_qp *qp, const struct swqe *w, u64 off, u8 *dst, u32 len)
 {
-	u32 i, n;
-	u8 syn;
+	struct sge_list l = { qp, qp->c.pd, w->s, w->n, w->raw };
 
-	for (i = 0; i < w->n && len; i++) {
-		const struct sge *s = &w->s[i];
-
-		if (off >= s->len) {
-			off -= s->len;
-			continue;
-		}
-		n = s->len - (u32)off < len ? s->len - (u32)off : len;
-		if (s->inl) {
-			memcpy(dst, w->raw + s->va + off, n);
-		} else {
-			syn = move(qp, s, off, dst, NULL, n);
-			if (syn)
-				return syn;
-		}
-		dst += n;
-		len -= n;
-		off = 0;
-	}
-	return len ? SYN_LOCAL_LENGTH : SYN_OK;
+	return sge_copy(&l, off, dst, NULL, len);
 }
 
 /**
@@ -310,27 +332,9 @@ u8 wqe_gather(struct cx3_qp *qp, const struct swqe *w, u64 off, u8 *dst, u32 len
  */
 u8 wqe_scatter(struct cx3_qp *qp, const struct swqe *w, u64 off, const u8 *src, u32 len)
 {
-	u32 i, n;
-	u8 syn;
+	struct sge_list l = { qp, qp->c.pd, w->s, w->n, w->raw };
 
-	for (i = 0; i < w->n && len; i++) {
-		const struct sge *s = &w->s[i];
-
-		if (off >= s->len) {
-			off -= s->len;
-			continue;
-		}
-		n = s->len - (u32)off < len ? s->len - (u32)off : len;
-		if (s->inl)
-			return SYN_LOCAL_QP_OP;
-		syn = move(qp, s, off, NULL, src, n);
-		if (syn)
-			return syn;
-		src += n;
-		len -= n;
-		off = 0;
-	}
-	return len ? SYN_LOCAL_LENGTH : SYN_OK;
+	return sge_copy(&l, off, NULL, src, len);
 }
 
 /**

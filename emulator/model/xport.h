@@ -158,6 +158,22 @@ struct sge {
 };
 
 /**
+ * struct sge_list - the memory of a message, as sge_copy() takes it
+ * @qp: whose
+ * @pd: PD that the keys must have
+ * @s: elements
+ * @n: how many
+ * @raw: the WQE, for inline data
+ */
+struct sge_list {
+	struct cx3_qp *qp;
+	u32 pd;
+	const struct sge *s;
+	u32 n;
+	const u8 *raw;
+};
+
+/**
  * struct rwqe - a receive WQE taken from RQ or SRQ
  * @have: one is taken
  * @index: ring index or free-running counter for the CQE
@@ -480,6 +496,7 @@ enum wqe_result {
 
 enum wqe_result wqe_fetch(struct cx3_qp *qp, u16 index, struct swqe **wqe);
 enum wqe_result wqe_peek(struct cx3_qp *qp, u16 index, struct wqe_ctrl *ctrl);
+u8 sge_copy(const struct sge_list *l, u64 off, u8 *dst, const u8 *src, u32 len);
 u8 wqe_gather(struct cx3_qp *qp, const struct swqe *w, u64 off, u8 *dst, u32 len);
 u8 wqe_scatter(struct cx3_qp *qp, const struct swqe *w, u64 off, const u8 *src, u32 len);
 void wqe_parse_receive(const u8 *raw, u32 bytes, struct rwqe *w);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz target: the switch and the socket between processes. Three ports send SMPs and packets of any
- * kind into a switch; a fourth cable leads to a socket, whose other side says any bytes at all.
+ * Fuzz target: the switch and the socket between processes. Three ports send SMPs and packets of
+ * any kind into a switch; a fourth cable leads to a socket, whose other side says any bytes at all.
  */
 #include <stdlib.h>
 #include <sys/socket.h>

@@ -4,6 +4,7 @@
  * Exact with one vCPU or thread=single only: the adds are not atomic.
  */
 #include "qemu/osdep.h"
+#include "qemu/qemu-plugin.h"
 #include "plugin.h"
 
 static uint64_t executed;
@@ -11,16 +12,17 @@ static bool counting;
 
 static void count_each(uint64_t id, struct qemu_plugin_tb *tb)
 {
+	const enum qemu_plugin_op add = QEMU_PLUGIN_INLINE_ADD_U64;
 	size_t i, n = qemu_plugin_tb_n_insns(tb);
 
 	for (i = 0; i < n; i++)
-		qemu_plugin_register_vcpu_insn_exec_inline(qemu_plugin_tb_get_insn(tb, i),
-							   PLUGIN_INLINE_ADD, &executed, 1);
+		qemu_plugin_register_vcpu_insn_exec_inline(qemu_plugin_tb_get_insn(tb, i), add,
+							   &executed, 1);
 }
 
 static void count_block(uint64_t id, struct qemu_plugin_tb *tb)
 {
-	qemu_plugin_register_vcpu_tb_exec_inline(tb, PLUGIN_INLINE_ADD, &executed,
+	qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &executed,
 						 qemu_plugin_tb_n_insns(tb));
 }
 

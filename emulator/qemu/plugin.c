@@ -7,13 +7,15 @@
  * or count=tb counts guest instructions (exact, or by translation block).
  */
 #include "qemu/osdep.h"
+#include "qemu/qemu-plugin.h"
 #include "plugin.h"
 #include "sockfabric.h"
 
 /* The interface version is all that QEMU looks at before it calls install. */
-int qemu_plugin_version = 1;
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
-int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
+QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
+					   char **argv)
 {
 	int i;
 

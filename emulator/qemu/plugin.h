@@ -39,26 +39,6 @@ bool cx3_root_port_surprise(PCIDevice *dev);
  */
 void cx3_aer_inject(PCIDevice *dev, const char *text, Error **errp);
 
-/*
- * The plugin interface as far as it is used, by its documentation: QEMU calls
- * install once; a callback sees each translation block and may have numbers
- * added up when it runs.
- */
-#define EXPORTED __attribute__((__visibility__("default")))
-#define PLUGIN_INLINE_ADD 0
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-typedef void (*cx3_translate_fn)(uint64_t id, struct qemu_plugin_tb *tb);
-EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv);
-extern EXPORTED int qemu_plugin_version;
-void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, cx3_translate_fn fn);
-void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb, int op, void *ptr,
-					      uint64_t imm);
-void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn, int op, void *ptr,
-						uint64_t imm);
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
-
 /** cx3_insns_install() - count guest instructions through the plugin interface */
 void cx3_insns_install(uint64_t id, bool each);
 /** cx3_insns() - instructions counted so far, -1 when nobody counts */

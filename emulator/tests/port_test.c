@@ -293,7 +293,8 @@ static void test_faults(void)
 	static const char *const bad[] = {
 		"", "cmd", "nowhere drop", "cmd:zz drop", "cmd drop dup", "time fatal",
 		"cmd at=5 drop", "tx:blue drop", "cmd nth=0 drop", "time at=5 drop",
-		"cmd status", "cmd lid=1", "time at=99999999999999999999 fatal", "cmd nth drop", "cmd:1:2 drop",
+		"cmd status", "cmd lid=1", "time at=99999999999999999999 fatal",
+		"cmd nth drop", "cmd:1:2 drop",
 	};
 	const char *why;
 	u32 i, refused = 0;

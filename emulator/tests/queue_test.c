@@ -381,6 +381,71 @@ static void test_fast_reg(void)
 	rig_down(&rig);
 }
 
+/* A type 2 window on part of a region: the peer writes through it until it is invalidated. */
+static void test_window(void)
+{
+	struct v_wr bind = { .op = WQE_BIND_MW }, wr = { .op = WQE_WRITE, .n = 1 };
+	struct rig_hca *h = &rig.h[1];
+	u32 index, key;
+	u8 m[64] = { 0 };
+	struct cqe e;
+
+	setup();
+	index = h->next_key++;
+	key = index << 8 | 0x21;
+	put32(m, 0x30000000);
+	put32(m + 4, 0x80);
+	put32(m + 8, key >> 8 | key << 24);
+	put32(m + 12, V_PD | 3 << 24);
+	rig_cmd(h, 0x00d, 0, index, m, sizeof(m), 0);
+	key += 3;
+	bind.bind.flags1 = 1u << 30;
+	bind.bind.flags2 = 1u << 31;
+	bind.bind.new_rkey = key;
+	bind.bind.lkey = mb.key;
+	bind.bind.addr = mb.va + 4000;
+	bind.bind.len = 1000;
+	v_send(&b, &bind);
+	rig_run(&rig, 100000);
+	tap_ok(v_cq_poll(&rcq, &e) && e.opcode == WQE_BIND_MW, "bind of a type 2 window");
+	tap_eq(v_mr_dereg_try(&mb), CX3_REG_BOUND, "a region with a window is not given back");
+	v_mr_fill(&ma, 0, 1000, 4);
+	wr.s[0] = v_sge(&ma, 0, 1000);
+	wr.raddr = mb.va + 4000;
+	wr.rkey = key;
+	v_send(&a, &wr);
+	rig_run(&rig, 1000000);
+	tap_ok(v_cq_poll(&scq, &e) && e.opcode == WQE_WRITE && v_mr_holds(&mb, 4000, 1000, 4),
+	       "the peer writes through it");
+	bind.op = WQE_LOCAL_INV;
+	bind.inval = key;
+	v_send(&b, &bind);
+	rig_run(&rig, 100000);
+	tap_ok(v_cq_poll(&rcq, &e) && e.opcode == WQE_LOCAL_INV, "local invalidate of the window");
+	tap_eq(v_mr_dereg_try(&mb), CX3_OK, "then the region is free");
+	v_send(&a, &wr);
+	rig_run(&rig, 1000000);
+	tap_ok(v_cq_poll(&scq, &e) && e.syndrome == SYN_REMOTE_ACCESS, "and the window's key dead");
+	tap_eq(v_qp_state(&b), QPS_ERR, "which the responder takes as an access error");
+	rig_down(&rig);
+}
+
+static void test_bad_bind(void)
+{
+	struct v_wr bind = { .op = WQE_BIND_MW };
+	struct cqe e;
+
+	setup();
+	bind.bind.new_rkey = 0x77700;
+	bind.bind.lkey = ma.key;
+	bind.bind.addr = ma.va;
+	bind.bind.len = 10;
+	v_send(&a, &bind);
+	rig_run(&rig, 100000);
+	tap_ok(v_cq_poll(&scq, &e) && e.syndrome == SYN_MW_BIND, "binding no window: bind error");
+	rig_down(&rig);
+}
+
 static void test_local_inv(void)
 {
 	struct v_wr wr = { .op = WQE_LOCAL_INV };
@@ -436,6 +501,8 @@ int main(void)
 	test_xrc();
 	test_uc();
 	test_fast_reg();
+	test_window();
+	test_bad_bind();
 	test_local_inv();
 	test_inline_receive();
 	return tap_done();

@@ -126,6 +126,80 @@ static void post(struct bench *b, struct input *in)
 	cx3_bar_write(h->hca, 2, RIG_UAR * 4096ull + 0x14, __builtin_bswap32(q->qpn << 8), 4);
 }
 
+/* A work request as a driver would write it, of any operation and with any numbers. */
+static void work_request(struct bench *b, struct input *in)
+{
+	static const u8 ops[] = {
+		WQE_NOP, WQE_SEND_INVAL, WQE_WRITE, WQE_WRITE_IMM, WQE_SEND, WQE_SEND_IMM, WQE_LSO,
+		WQE_READ, WQE_CMP_SWAP, WQE_FETCH_ADD, WQE_MASKED_CS, WQE_MASKED_FA, WQE_BIND_MW,
+		WQE_FAST_REG, WQE_LOCAL_INV, 0x1f,
+	};
+	struct v_wr wr = { .op = ops[in8(in) % ARRAY_SIZE(ops)], .n = in8(in) % 3 };
+	u8 flags = in8(in), data[64];
+
+	wr.unsignaled = flags & 1;
+	wr.solicited = flags & 2;
+	wr.fence = flags & 4;
+	wr.force_loop = flags & 8;
+	wr.imm = in8(in);
+	wr.s[0] = v_sge(&b->mr[0], in16(in), in16(in));
+	wr.s[1] = v_sge(&b->mr[0], in16(in), flags & 16 ? in32(in) : in8(in));
+	wr.raddr = b->mr[1].va + in16(in);
+	wr.rkey = flags & 32 ? in32(in) : b->mr[1].key;
+	wr.srqn = b->srq[1].srqn;
+	wr.inval = number(b, in);
+	if (flags & 64) {
+		wr.data = data;
+		wr.data_len = in_bytes(in, data, sizeof(data), 1);
+	} else {
+		in_bytes(in, (u8 *)&wr.bind, sizeof(wr.bind), 1);
+		in_bytes(in, (u8 *)&wr.freg, sizeof(wr.freg), 1);
+		in_bytes(in, (u8 *)&wr.ud, sizeof(wr.ud), 1);
+	}
+	v_send(&b->qp[0][in8(in) % BENCH_QPS], &wr);
+}
+
+/* A QP transition with a context that was right before a few of its members were changed. */
+static void transition(struct bench *b, struct input *in)
+{
+	static const u16 to[] = {
+		0x019, 0x01a, 0x01b, 0x01c, 0x01d, 0x01e, 0x01f, 0x020, 0x021, 0x02d, 0x038,
+	};
+	struct v_qp *q = &b->qp[0][in8(in) % BENCH_QPS];
+	struct qpc saved = q->c;
+	u32 n;
+
+	for (n = in8(in) % 4; n; n--)
+		((u8 *)&q->c)[in16(in) % sizeof(q->c)] = in8(in);
+	v_qp_modify_try(q, to[in8(in) % ARRAY_SIZE(to)], in32(in), in8(in) & 1 ? 1u << 31 : 0);
+	q->c = saved;
+}
+
+/* What a well-behaved driver does, with odd numbers; it needs a device that answers. */
+static void drive(struct bench *b, struct input *in)
+{
+	struct v_sge s = v_sge(&b->mr[0], in16(in), in16(in));
+	struct qpc c;
+
+	switch (in8(in) % 6) {
+	case 0:
+		transition(b, in);
+		break;
+	case 1:
+		v_cq_resize_try(&b->cq[0], in8(in) % 12);
+		break;
+	case 2:
+		v_recv(&b->qp[0][in8(in) % 3], &s, 1);
+		break;
+	case 3:
+		rig_cmd_try(&b->rig.h[0], 0x022, 0, number(b, in), NULL, 0, 0, NULL);
+		qpc_unpack(rig_out(&b->rig.h[0]) + 8, &c);
+		break;
+	default:
+		work_request(b, in);
+	}
+}
+
 static void nobody(void *arg, const char *line)
 {
 	*(size_t *)arg += strlen(line);
@@ -140,7 +214,8 @@ static void look(struct rig_hca *h)
 	cx3_counts(h->hca, nobody, &chars);
 }
 
-static void rare(struct bench *b, struct input *in)
+/* True: the device may not answer a command any more. */
+static bool rare(struct bench *b, struct input *in)
 {
 	struct rig_hca *h = &b->rig.h[0];
 	char rule[97];
@@ -156,15 +231,15 @@ static void rare(struct bench *b, struct input *in)
 		break;
 	case 2:
 		cx3_function_reset(h->hca);
-		break;
+		return true;
 	case 3:
 		cx3_set_gone(h->hca);
-		break;
+		return true;
 	case 4:
 		n = in_bytes(in, (u8 *)rule, sizeof(rule) - 1, 1);
 		rule[n] = 0;
 		cx3_fault_add(h->hca, rule, &why);
-		break;
+		return true;
 	case 5:
 		look(h);
 		break;
@@ -176,19 +251,24 @@ static void rare(struct bench *b, struct input *in)
 		break;
 	case 8:
 		rig_mmio32(h, 0, 0xf0010, 1);
-		break;
+		return true;
 	default:
 		h->host.bus_master = in8(in) & 1;
 	}
+	return false;
 }
 
-static void act(struct bench *b, struct input *in)
+static bool act(struct bench *b, struct input *in, bool tame)
 {
 	struct rig_hca *h = &b->rig.h[0];
+	u8 what = in8(in), size;
 	u64 addr;
-	u8 size;
 
-	switch (in8(in) % 10) {
+	if (what & 0x80 && tame) {
+		drive(b, in);
+		return true;
+	}
+	switch (what % 10) {
 	case 0:
 		addr = in32(in);
 		size = (u8)(1 + in8(in) % 8);
@@ -221,8 +301,10 @@ static void act(struct bench *b, struct input *in)
 		bench_run(b, 1ull << in8(in) % 34);
 		break;
 	default:
-		rare(b, in);
+		if (rare(b, in))
+			return false;
 	}
+	return tame;
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
@@ -232,10 +314,11 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	static struct bench b;
 	struct input in = { .at = data, .left = size };
 	unsigned int acts = 0;
+	bool tame = true;
 
 	bench_up(&b);
 	while (in.left && acts++ < MOST_ACTS)
-		act(&b, &in);
+		tame = act(&b, &in, tame);
 	bench_run(&b, 100000000);
 	bench_down(&b);
 	return 0;

@@ -143,17 +143,28 @@ def made(name, make):
     return path
 
 
-def agent():
-    """The guest's agent, a static program."""
+def program(name, files, *options):
+    """A small C program of the harness, compiled from files of it."""
     def make(folder):
-        sources = [f for f in guest_files() if f.endswith('.c')]
-        done = subprocess.run(['gcc', '-std=gnu11', '-O2', '-Wall', '-Wextra', '-Werror', '-static',
-                               '-o', os.path.join(folder, 'agent'), *sources],
+        sources = [f for f in files if f.endswith('.c')]
+        done = subprocess.run(['gcc', '-std=gnu11', '-O2', '-Wall', '-Wextra', '-Werror', *options,
+                               '-o', os.path.join(folder, name), *sources],
                               stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode:
-            raise Unavailable('the guest agent does not compile: '
-                              + done.stderr.strip().split('\n')[0])
-    return os.path.join(made('agent-' + digest(guest_files()), make), 'agent')
+            raise Unavailable(f'{name} does not compile: ' + done.stderr.strip().split('\n')[0])
+    return os.path.join(made(f'{name}-{digest(files)}', make), name)
+
+
+def agent():
+    """The guest's agent, a static program."""
+    return program('agent', guest_files(), '-static')
+
+
+@functools.lru_cache(maxsize=None)
+def tsc_khz():
+    """Frequency of the host's time stamp counter, which a guest under TCG sees as its own."""
+    tool_path = program('tsc', [os.path.join(HERE, 'host', 'tsc.c')])
+    return int(subprocess.run([tool_path], stdout=subprocess.PIPE, text=True, check=True).stdout)
 
 
 def early_modules(kern):

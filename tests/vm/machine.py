@@ -89,6 +89,8 @@ class Machine:
         spec, folder = self.spec, self._sockets
         image = self.kernel.vmlinux if spec.image == 'vmlinux' else self.kernel.bzimage
         append = ARGUMENTS + (' lastref.full' if spec.boot == 'full' else '')
+        if accelerator.startswith('tcg'):
+            append += f' tsc_early_khz={images.tsc_khz()}'
         line = ['qemu-system-x86_64', '-name', self.name, '-M', 'q35', '-accel', accelerator,
                 '-cpu', 'max', '-smp', str(spec.cpus), '-m', f'{spec.megabytes()}M',
                 '-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot',

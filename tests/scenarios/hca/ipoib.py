@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# scenario: IPoIB between two net namespaces on different HCAs: ARP, ping of all sizes, TCP both ways
+# kernel: 6.12 6.1
+# hcas: 2
+# fabric: one pcap
+# limit: 240
+"""In-tree modules; datagram and connected mode, IPv4 and IPv6, iperf3 noted, not judged."""
+import re
+
+import ib
+
+SIZES = (8, 56, 1000, 1900, 4000, 20000)
+
+
+def interfaces(t):
+    """The first port's interface of each HCA, in the namespaces a and b with an address each."""
+    names = t.vm.sh('for d in $(ls /sys/class/infiniband); do for n in $(ls '
+                    '/sys/class/infiniband/$d/device/net); do '
+                    '[ "$(cat /sys/class/net/$n/dev_port)" = 0 ] && echo $n; done; done; true').out.split()
+    for space, name, host in zip('ab', names, (1, 2)):
+        t.vm.sh(f'ip netns add {space} && ip link set {name} netns {space} && '
+                f'ip -n {space} link set lo up && ip -n {space} link set {name} up && '
+                f'ip -n {space} addr add 10.1.0.{host}/24 dev {name} && '
+                f'ip -n {space} addr add fd01::{host}/64 dev {name} nodad')
+    t.vm.sh('for s in a b; do for i in $(seq 100); do ip -n $s link show up | grep -q "ib.*LOWER_UP" '
+            '&& break; sleep 0.2; done; done')
+    return names
+
+
+def pings(t, mode):
+    for address in ('10.1.0.2', 'fd01::2'):
+        for size in SIZES:
+            got = t.vm.sh(f'ip netns exec a ping -c 3 -i 0.2 -W 5 -s {size} {address}', check=False)
+            t.ok('3 received, 0% packet loss' in got.out, f'{mode}: ping {address}, {size} bytes',
+                 got.out + got.err)
+
+
+def iperf(t, mode):
+    server = t.vm.start_sh('exec ip netns exec b iperf3 -s')
+    t.vm.sh('for i in $(seq 50); do ip netns exec b grep -q ":1451 0" /proc/net/tcp* && break; '
+            'sleep 0.1; done')
+    for way in ('', ' -R'):
+        got = t.vm.sh(f'ip netns exec a iperf3 -c 10.1.0.2 -t 5{way}', check=False, limit=60)
+        rates = re.findall(r'([\d.]+ [MGK]?bits/sec)\s+(?:\d+\s+)?(?:sender|receiver)', got.out)
+        t.ok(rates and not got.status, f'{mode}: iperf3{way}', got.out + got.err)
+        if rates:
+            t.note(f'{mode}: iperf3{way}: {rates[-1]}')
+    server.kill()
+
+
+def scenario(t):
+    ib.bring_up(t, 'mlx4_ib ib_umad ib_ipoib')
+    names = interfaces(t)
+    t.equal(len(names), 2, 'an interface for the first port of each HCA')
+    pings(t, 'datagram')
+    neighbours = t.vm.sh('ip -n a neigh').out
+    t.ok('10.1.0.2' in neighbours and 'lladdr' in neighbours, 'ARP has the neighbour', neighbours)
+    groups = t.vm.sh(f'ip -n a maddr show dev {names[0]}').out
+    t.ok('ff:12:40:1b' in groups and '224.0.0.1' in groups, 'multicast groups are joined', groups)
+    iperf(t, 'datagram')
+    for space, name in zip('ab', names):
+        t.vm.sh(f'ip netns exec {space} sh -c "mount -t sysfs s /sys; '
+                f'echo connected >/sys/class/net/{name}/mode" && '
+                f'ip -n {space} link set {name} mtu 65520')
+    pings(t, 'connected')
+    iperf(t, 'connected')

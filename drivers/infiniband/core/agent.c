@@ -35,6 +35,7 @@ void ib_graveyard_init(struct ib_graveyard *graveyard)
 {
 	spin_lock_init(&graveyard->lock);
 	INIT_LIST_HEAD(&graveyard->tombstones);
+	INIT_LIST_HEAD(&graveyard->objects);
 }
 
 static void ib_agent_free(struct ib_agent *agent)
@@ -59,6 +60,7 @@ void ib_graveyard_clear(struct ib_graveyard *graveyard)
 	spin_unlock_irq(&graveyard->lock);
 	list_for_each_entry_safe(agent, next, &list, owner_node)
 		ib_agent_free(agent);
+	ib_objects_bury(graveyard);
 }
 
 static void ib_agent_work(struct work_struct *work);

@@ -246,6 +246,17 @@ void ib_objects_disarm(struct ib_attachment *attachment);
 /** ib_objects_flush() - GONE: end the drains that wait for completions; the provider has flushed */
 void ib_objects_flush(struct ib_device *device);
 
+/** ib_objects_bury() - free the objects in a graveyard whose owner no longer has any code */
+void ib_objects_bury(struct ib_graveyard *graveyard);
+
+/**
+ * ib_verbs_quiesce() - no code of the provider runs for an object from now on
+ * @device: its gate is drained; its provider is about to stop
+ *
+ * Return: 0 or -ESHUTDOWN.
+ */
+int ib_verbs_quiesce(struct ib_device *device);
+
 /** ib_objects_show() - for debugfs: a line for each object of the device */
 void ib_objects_show(struct ib_device *device, struct seq_file *seq);
 

@@ -28,13 +28,15 @@ struct ib_service;
 struct module;
 
 /**
- * struct ib_graveyard - reaped agents whose owner has not destroyed them yet
- * @lock: protects @tombstones; a leaf
+ * struct ib_graveyard - reaped agents and objects whose owner has not destroyed them yet
+ * @lock: protects @tombstones and @objects; a leaf
  * @tombstones: &ib_agent.owner_node
+ * @objects: &ib_object.node
  */
 struct ib_graveyard {
-	spinlock_t lock; /* protects @tombstones */
+	spinlock_t lock; /* protects @tombstones and @objects */
 	struct list_head tombstones;
+	struct list_head objects;
 };
 
 /**

@@ -4,8 +4,8 @@
  *
  * Those of a device and its ports are queued, one queue per device, and delivered in order from a
  * work item: first the caches are refreshed (<ib/port.h>), then the subscribers are called.  Events
- * that come before the device is ready are kept until it is.  If the queue is full an event is merged
- * with an equal one that waits, never lost.
+ * that come before the device is ready are kept until it is.  If the queue is full an event is
+ * merged with an equal one that waits, never lost.
  *
  * Those of a CQ, QP or SRQ go straight to its owner, in the provider's context.
  */

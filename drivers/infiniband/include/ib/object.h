@@ -90,6 +90,7 @@ enum ib_object_state {
  * @memory: one for the owner, one for the provider
  * @node: in &ib_attachment.objects, then in a graveyard
  * @zombie_node: in the device's list of objects whose memory the hardware may still write to
+ * @rcu: frees it
  */
 struct ib_object {
 	struct ib_attachment *attachment;
@@ -108,6 +109,7 @@ struct ib_object {
 	struct kref memory;
 	struct list_head node;
 	struct list_head zombie_node;
+	struct rcu_head rcu;
 };
 
 /**

@@ -2,9 +2,9 @@
 /*
  * What is known of a device and its ports, and the caches that answer without asking the hardware.
  *
- * The caches hold GID table, P_Key table, LID, LMC and state of each port.  They are filled before the
- * first service starts and refreshed, from the hardware, before any client hears of an event that
- * could have changed them.  Reading them takes no lock and touches no hardware.
+ * The caches hold GID table, P_Key table, LID, LMC and state of each port.  They are filled before
+ * the first service starts and refreshed, from the hardware, before any client hears of an event
+ * that could have changed them.  Reading them takes no lock and touches no hardware.
  */
 #ifndef IB_PORT_H
 #define IB_PORT_H

@@ -3,12 +3,12 @@
  * Verbs: the objects, what is done with them, and what a provider does for each.
  *
  * Names and numbers of states, types, masks and flags are those of the InfiniBand specification and
- * of the kernel's user interface.  See <ib/object.h> for what all objects have in common: the owner,
- * the parents (of the same owner), the end.
+ * of the kernel's user interface.  See <ib/object.h> for what all objects have in common: the
+ * owner, the parents (of the same owner), the end.
  *
- * Every function here that takes an object returns -ENODEV when the object was reaped or its device is
- * stopped, and -EIO when the hardware is gone; those that create return such errors as ERR_PTR().
- * Unless said otherwise they may sleep.
+ * Every function here that takes an object returns -ENODEV when the object was reaped or its device
+ * is stopped, and -EIO when the hardware is gone; those that create return such errors as
+ * ERR_PTR(). Unless said otherwise they may sleep.
  */
 #ifndef IB_VERBS_H
 #define IB_VERBS_H
@@ -128,7 +128,8 @@ struct ib_device_attr {
 const struct ib_device_attr *ib_device_attr(const struct ib_device *device);
 
 /*
- * ---- protection domains, XRC domains --------------------------------------------------------------
+ * ---- protection domains, XRC domains
+ * --------------------------------------------------------------
  */
 
 /**
@@ -170,7 +171,8 @@ struct ib_xrcd *ib_xrcd_create(struct ib_attachment *attachment, struct ib_udata
 void ib_xrcd_destroy(struct ib_xrcd *xrcd);
 
 /*
- * ---- completion queues ----------------------------------------------------------------------------
+ * ---- completion queues
+ * ----------------------------------------------------------------------------
  */
 
 /**
@@ -219,6 +221,7 @@ struct ib_cq_init {
  * @notify: see &struct ib_cq_init
  * @event: see &struct ib_cq_init
  * @priv: the owner's
+ * @stopped: its polling context was ended; private to cq.c
  * @work: IB_CQ_WORKQUEUE; private to cq.c
  * @iop: IB_CQ_SOFTIRQ; private to cq.c
  */
@@ -229,6 +232,7 @@ struct ib_cq {
 	void (*notify)(struct ib_cq *cq);
 	void (*event)(struct ib_cq *cq, enum ib_event_type type);
 	void *priv;
+	bool stopped;
 	struct work_struct work;
 	struct irq_poll iop;
 };
@@ -298,7 +302,8 @@ int ib_cq_moderate(struct ib_cq *cq, u16 count, u16 period);
 void ib_cq_completed(struct ib_cq *cq);
 
 /*
- * ---- shared receive queues ------------------------------------------------------------------------
+ * ---- shared receive queues
+ * ------------------------------------------------------------------------
  */
 
 /* For ib_srq_modify(). */
@@ -371,7 +376,8 @@ int ib_srq_query(struct ib_srq *srq, struct ib_srq_attr *attr);
 int ib_srq_post(struct ib_srq *srq, const struct ib_recv_wr *wr, const struct ib_recv_wr **bad);
 
 /*
- * ---- address handles ------------------------------------------------------------------------------
+ * ---- address handles
+ * ------------------------------------------------------------------------------
  */
 
 /**
@@ -437,7 +443,8 @@ struct ib_ah *ib_ah_create(struct ib_pd *pd, const struct ib_ah_attr *attr, gfp_
 void ib_ah_destroy(struct ib_ah *ah);
 
 /*
- * ---- memory regions and windows -------------------------------------------------------------------
+ * ---- memory regions and windows
+ * -------------------------------------------------------------------
  */
 
 /**
@@ -525,7 +532,8 @@ struct ib_mw *ib_mw_create(struct ib_pd *pd, u8 type, struct ib_udata *udata);
 void ib_mw_destroy(struct ib_mw *mw);
 
 /*
- * ---- queue pairs ----------------------------------------------------------------------------------
+ * ---- queue pairs
+ * ----------------------------------------------------------------------------------
  */
 
 /**
@@ -691,7 +699,8 @@ struct ib_qp_attr {
 /**
  * struct ib_qp_init - how a QP shall be
  * @type: kind
- * @cap: sizes, at least; those it got are in &ib_qp.cap
+ * @cap: sizes, at least; those it got are in &ib_qp.cap.  The provider finds one more in it than a
+ *	kernel owner asked for: room for the marker of ib_qp_drain().
  * @send_cq: completions of sends; not for XRC_TGT
  * @recv_cq: completions of receives; not for XRC
  * @srq: takes the place of the receive queue; or NULL
@@ -817,7 +826,8 @@ int ib_qp_detach(struct ib_qp *qp, const union ib_gid *gid, u16 lid);
  * @qp: the QP; its owner posts nothing meanwhile
  *
  * When the HCA is gone, or leaves meanwhile, this ends when the requests have been flushed by
- * software and their completions were processed.
+ * software and their completions were processed.  A CQ needs an entry more for each queue that is
+ * drained; the queues themselves have room for the marker.
  *
  * Context: may sleep; not in a completion callback.  CQs of context IB_CQ_OWNER are not possible.
  */
@@ -868,7 +878,8 @@ bool ib_qp_may(enum ib_qp_type type, enum ib_qp_state from, enum ib_qp_state to,
 const char *ib_qp_state_name(enum ib_qp_state state);
 
 /*
- * ---- what a provider does -------------------------------------------------------------------------
+ * ---- what a provider does
+ * -------------------------------------------------------------------------
  */
 
 /* For &ib_verbs_ops.process_mad. */
@@ -939,19 +950,20 @@ int ib_node_modify(struct ib_device *device, u32 mask, const struct ib_node_modi
 /**
  * struct ib_verbs_ops - the verbs of a provider
  *
- * Memory of objects is ib_core's: zeroed, of the size given, the common part filled in before create.
- * Of an operation that is NULL the verb returns -EOPNOTSUPP, unless it says "optional".
+ * Memory of objects is ib_core's: zeroed, of the size given, the common part filled in before
+ * create. Of an operation that is NULL the verb returns -EOPNOTSUPP, unless it says "optional".
  *
  * Three steps end an object:
- *   destroy  takes it from the hardware.  Inside the gate; skipped when the gate refuses.  Returns 0
+ *   destroy  takes it from the hardware.  Inside the gate; skipped when the gate refuses.  Returns
+ *   0
  *            when the hardware has provably forgotten it.
  *   detach   the owner has left: take it out of the tables that completions and events look it up
  *            in, and its completions out of its CQs.  Touches no hardware.  Optional.
  *   release  give back the memory that the hardware knew of.  Touches no hardware.  Called when
  *            destroy has returned 0 or the HCA is quiet; otherwise never.  Optional.
- * create, modify, query, destroy, post, arm, attach are called inside the device's gate only; poll_cq,
- * detach and release not, since they must work when the hardware is gone.  None is called after
- * &ib_device_ops.stop has begun.
+ * create, modify, query, destroy, post, arm, attach are called inside the device's gate only;
+ * poll_cq, detach and release not, since they must work when the hardware is gone.  None is called
+ * after &ib_device_ops.stop has begun.
  *
  * @size_pd: bytes; 0 for the bare object; as all that follow
  * @size_xrcd: XRC domain
@@ -1011,7 +1023,8 @@ int ib_node_modify(struct ib_device *device, u32 mask, const struct ib_node_modi
  * @release_qp: see above
  * @modify_qp: the transition was checked; @from and @to are its states (equal without IB_QP_STATE)
  * @query_qp: see ib_qp_query()
- * @post_send: see ib_qp_post_send(); any context
+ * @post_send: see ib_qp_post_send(); any context. When &ib_device_ops.flush has been at the QP:
+ *	-EIO
  * @post_recv: see ib_qp_post_recv(); any context
  * @attach_mcast: see ib_qp_attach(); once for a group
  * @detach_mcast: its mirror

@@ -27,8 +27,8 @@ struct ib_sge {
 
 /**
  * struct ib_cqe - how a completion finds its way back to who posted
- * @done: called for the completion by the CQ's polling context; not called for CQs whose owner polls
- *	with ib_cq_poll() itself.  Must not destroy the CQ, and in SOFTIRQ context not sleep.
+ * @done: called for the completion by the CQ's polling context; not called for CQs whose owner
+ *	polls with ib_cq_poll() itself.  Must not destroy the CQ, and in SOFTIRQ context not sleep.
  *
  * Embedded in the owner's request; must stay until the completion has come.
  */
@@ -49,6 +49,8 @@ struct ib_cqe {
  * @IB_WR_SEND_WITH_INV: send, and make a key of the receiver invalid
  * @IB_WR_LSO: send a large packet cut to pieces by the HCA (IPoIB)
  * @IB_WR_REG_MR: make a fast-register MR valid
+ * @IB_WR_DRAIN: nothing: a marker that only ever comes back flushed; ib_core posts it to a QP in
+ *	ERR
  * @IB_WR_OPCODES: how many there are
  */
 enum ib_wr_opcode {
@@ -63,6 +65,7 @@ enum ib_wr_opcode {
 	IB_WR_SEND_WITH_INV,
 	IB_WR_LSO,
 	IB_WR_REG_MR,
+	IB_WR_DRAIN,
 	IB_WR_OPCODES,
 };
 

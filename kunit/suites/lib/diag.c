@@ -87,7 +87,8 @@ EXPORT_SYMBOL_GPL(lr_test_device);
 #ifndef LR_KUNIT_HAS_ACTIONS
 /**
  * struct action - a deferred call as a KUnit resource
- * @res: the resource, which KUnit releases last in, first out
+ * @res: the resource, which KUnit releases last in, first out; first, since KUnit frees it: after
+ *	its release it still looks at it
  * @fn: what to call; NULL once it is to be forgotten
  * @ctx: its argument
  */
@@ -103,7 +104,6 @@ static void run_action(struct kunit_resource *res)
 
 	if (a->fn)
 		a->fn(a->ctx);
-	kfree(a);
 }
 
 static bool match_action(struct kunit *test, struct kunit_resource *res, void *want)
@@ -121,8 +121,8 @@ int kunit_add_action(struct kunit *test, kunit_action_t *fn, void *ctx)
 		return -ENOMEM;
 	a->fn = fn;
 	a->ctx = ctx;
-	kunit_add_resource(test, NULL, run_action, &a->res, NULL);
-	return 0;
+	a->res.should_kfree = true;
+	return __kunit_add_resource(test, NULL, run_action, &a->res, NULL);
 }
 EXPORT_SYMBOL_GPL(kunit_add_action);
 

@@ -27,6 +27,7 @@
 #define P_ANY (P(RESET) | P(FA) | P(FW) | P(RUN))
 #define P_UP (P(FW) | P(RUN))
 
+/* .mods: opcode modifiers that exist, as a set; left out = none but 0. */
 struct cmd_entry {
 	u16 opcode;
 	u16 in_len;
@@ -36,6 +37,7 @@ struct cmd_entry {
 	u8 kind;
 	const char *name;
 	cx3_cmd_fn fn;
+	u16 mods;
 };
 
 #define QP_MODIFY(op, nm) \
@@ -47,12 +49,12 @@ static const struct cmd_entry table[] = {
 	{ 0xfff, LEN_MAP, 0, IN_MBOX, P(RESET) | P(FA), 0, "MAP_FA", cx3_cmd_map_fa },
 	{ 0xffe, 0, 0, 0, P_ANY, 0, "UNMAP_FA", cx3_cmd_unmap_fa },
 	{ 0xff6, 0, 0, 0, P(FA), 0, "RUN_FW", cx3_cmd_run_fw },
-	{ 0x034, 256, 256, OUT_OPT, P_UP, 0, "MOD_STAT_CFG", cx3_cmd_mod_stat_cfg },
+	{ 0x034, 256, 256, OUT_OPT, P_UP, 0, "MOD_STAT_CFG", cx3_cmd_mod_stat_cfg, 0x5 },
 	{ 0x003, 0, 256, OUT_MBOX, P_UP, 0, "QUERY_DEV_CAP", cx3_cmd_query_dev_cap },
 	{ 0x043, 0, 256, OUT_MBOX, P_UP, 0, "QUERY_PORT", cx3_cmd_query_port },
 	{ 0x006, 0, 256, OUT_MBOX, P_UP, 0, "QUERY_ADAPTER", cx3_cmd_query_adapter },
 	{ 0x007, 1024, 0, IN_MBOX, P(FW), 0, "INIT_HCA", cx3_cmd_init_hca },
-	{ 0x008, 0, 0, 0, P(RUN), 0, "CLOSE_HCA", cx3_cmd_close_hca },
+	{ 0x008, 0, 0, 0, P(RUN), 0, "CLOSE_HCA", cx3_cmd_close_hca, 0x3 },
 	{ 0x00b, 0, 1024, OUT_MBOX, P(RUN), 0, "QUERY_HCA", cx3_cmd_query_hca },
 	{ 0x031, 0, 0, 0, P(RUN), 0, "NOP", cx3_cmd_nop },
 	/* ICM */
@@ -64,23 +66,23 @@ static const struct cmd_entry table[] = {
 	/* memory keys and translation */
 	{ 0x00d, 64, 0, IN_MBOX | BY_MASK, P(RUN), CX3_MPT, "SW2HW_MPT", cx3_cmd_sw2hw_mpt },
 	{ 0x00e, 0, 64, OUT_MBOX | BY_MASK, P(RUN), CX3_MPT, "QUERY_MPT", cx3_cmd_query_mpt },
-	{ 0x00f, 0, 64, OUT_OPT | BY_MASK, P(RUN), CX3_MPT, "HW2SW_MPT", cx3_cmd_hw2sw_mpt },
+	{ 0x00f, 0, 64, OUT_OPT | BY_MASK, P(RUN), CX3_MPT, "HW2SW_MPT", cx3_cmd_hw2sw_mpt, 0x3 },
 	{ 0x010, 0, LEN_MTT_OUT, OUT_MBOX, P(RUN), 0, "READ_MTT", cx3_cmd_read_mtt },
 	{ 0x011, LEN_MTT, 0, IN_MBOX, P(RUN), 0, "WRITE_MTT", cx3_cmd_write_mtt },
 	{ 0x02f, 0, 0, 0, P(RUN), 0, "SYNC_TPT", cx3_cmd_sync_tpt },
 	/* event queues */
 	{ 0x012, 0, 0, 0, P(RUN), 0, "MAP_EQ", cx3_cmd_map_eq },
 	{ 0x013, 64, 0, IN_MBOX | BY_MASK, P(RUN), CX3_EQ, "SW2HW_EQ", cx3_cmd_sw2hw_eq },
-	{ 0x014, 0, 64, OUT_OPT | BY_MASK, P(RUN), CX3_EQ, "HW2SW_EQ", cx3_cmd_hw2sw_eq },
+	{ 0x014, 0, 64, OUT_OPT | BY_MASK, P(RUN), CX3_EQ, "HW2SW_EQ", cx3_cmd_hw2sw_eq, 0x3 },
 	{ 0x015, 0, 64, OUT_MBOX | BY_MASK, P(RUN), CX3_EQ, "QUERY_EQ", cx3_cmd_query_eq },
 	/* completion queues */
-	{ 0x016, 64, 0, IN_MBOX | BY_MASK, P(RUN), CX3_CQ, "SW2HW_CQ", cx3_cq_cmd_sw2hw },
-	{ 0x017, 0, 64, OUT_OPT | BY_MASK, P(RUN), CX3_CQ, "HW2SW_CQ", cx3_cq_cmd_hw2sw },
+	{ 0x016, 64, 0, IN_MBOX | BY_MASK, P(RUN), CX3_CQ, "SW2HW_CQ", cx3_cq_cmd_sw2hw, 0x3 },
+	{ 0x017, 0, 64, OUT_OPT | BY_MASK, P(RUN), CX3_CQ, "HW2SW_CQ", cx3_cq_cmd_hw2sw, 0x3 },
 	{ 0x018, 0, 64, OUT_MBOX | BY_MASK, P(RUN), CX3_CQ, "QUERY_CQ", cx3_cq_cmd_query },
-	{ 0x02c, 64, 0, IN_MBOX | BY_MASK, P(RUN), CX3_CQ, "MODIFY_CQ", cx3_cq_cmd_modify },
+	{ 0x02c, 64, 0, IN_MBOX | BY_MASK, P(RUN), CX3_CQ, "MODIFY_CQ", cx3_cq_cmd_modify, 0x3 },
 	/* shared receive queues */
 	{ 0x035, 64, 0, IN_MBOX | BY_MASK, P(RUN), CX3_SRQ, "SW2HW_SRQ", cx3_srq_cmd_sw2hw },
-	{ 0x036, 0, 64, OUT_OPT | BY_MASK, P(RUN), CX3_SRQ, "HW2SW_SRQ", cx3_srq_cmd_hw2sw },
+	{ 0x036, 0, 64, OUT_OPT | BY_MASK, P(RUN), CX3_SRQ, "HW2SW_SRQ", cx3_srq_cmd_hw2sw, 0x3 },
 	{ 0x037, 0, 64, OUT_MBOX | BY_MASK, P(RUN), CX3_SRQ, "QUERY_SRQ", cx3_srq_cmd_query },
 	{ 0x040, 0, 0, BY_MASK, P(RUN), CX3_SRQ, "ARM_SRQ", cx3_srq_cmd_arm },
 	/* queue pairs */
@@ -94,7 +96,7 @@ static const struct cmd_entry table[] = {
 	QP_MODIFY(0x020, "SQD2RTS_QP"),
 	QP_MODIFY(0x02d, "INIT2INIT_QP"),
 	QP_MODIFY(0x038, "SQD2SQD_QP"),
-	{ 0x021, 0, 264, OUT_OPT | BY_MASK, P(RUN), CX3_QP, "2RST_QP", cx3_qp_cmd_reset },
+	{ 0x021, 0, 264, OUT_OPT | BY_MASK, P(RUN), CX3_QP, "2RST_QP", cx3_qp_cmd_reset, 0xf },
 	{ 0x022, 0, 264, OUT_MBOX | BY_MASK, P(RUN), CX3_QP, "QUERY_QP", cx3_qp_cmd_query },
 	{ 0x023, 0, 0, 0, P(RUN), 0, "CONF_SPECIAL_QP", cx3_cmd_special_qp },
 	/* multicast */
@@ -105,9 +107,9 @@ static const struct cmd_entry table[] = {
 	{ 0x009, 0, 0, 0, P(RUN), 0, "INIT_PORT", cx3_cmd_init_port },
 	{ 0x00a, 0, 0, 0, P(RUN), 0, "CLOSE_PORT", cx3_cmd_close_port },
 	{ 0x00c, 256, 0, IN_MBOX, P(RUN), 0, "SET_PORT", cx3_cmd_set_port },
-	{ 0x024, 512, 256, IN_MBOX | OUT_MBOX, P(RUN), 0, "MAD_IFC", cx3_cmd_mad_ifc },
+	{ 0x024, 512, 256, IN_MBOX | OUT_MBOX, P(RUN), 0, "MAD_IFC", cx3_cmd_mad_ifc, 0xffff },
 	{ 0x05a, 64, 0, IN_MBOX, P(RUN), 0, "SET_NODE", cx3_cmd_set_node },
-	{ 0x030, 0, 1024, OUT_MBOX, P(RUN), 0, "DIAG_RPRT", cx3_cmd_diag_rprt },
+	{ 0x030, 0, 1024, OUT_MBOX, P(RUN), 0, "DIAG_RPRT", cx3_cmd_diag_rprt, 0x4 },
 };
 
 static_assert(ARRAY_SIZE(table) <= CX3_MAX_CMDS, "cmd_ops");
@@ -131,14 +133,21 @@ const char *cx3_cmd_name(u16 opcode)
 
 void cx3_cmd_counts(struct cx3_hca *hca, void (*emit)(void *arg, const char *line), void *arg)
 {
+	struct cx3_core *core = hca->core;
 	char line[64];
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		if (!hca->core->cmd_ops[i])
-			continue;
-		snprintf(line, sizeof(line), "cmd.%s %llu", table[i].name, hca->core->cmd_ops[i]);
-		emit(arg, line);
+		if (core->cmd_ops[i]) {
+			snprintf(line, sizeof(line), "cmd.%s %llu", table[i].name,
+				 core->cmd_ops[i]);
+			emit(arg, line);
+		}
+		if (core->cmd_time[i]) {
+			snprintf(line, sizeof(line), "cmd-ns.%s %llu", table[i].name,
+				 core->cmd_time[i]);
+			emit(arg, line);
+		}
 	}
 }
 
@@ -230,6 +239,8 @@ static enum cx3_status run(struct cx3_hca *hca, const struct cmd_entry *e, struc
 	if (!e)
 		return CX3_BAD_OP;
 	hca->core->cmd_ops[e - table]++;
+	if (!((e->mods ? e->mods : 1) >> cmd->op_mod & 1))
+		return CX3_BAD_OP;
 	st = check_phase(hca, e);
 	if (!st && (e->flags & BY_MASK))
 		st = check_number(hca, e, cmd);
@@ -291,8 +302,11 @@ static void execute(struct cx3_hca *hca, const u32 *hcr, enum cx3_status forced)
 static void late_fn(struct cx3_hca *hca, struct cx3_timer *t)
 {
 	struct cx3_late *late = container_of(t, struct cx3_late, timer);
+	const struct cmd_entry *e = find_entry(late->hcr[6] & 0xfff);
 	u32 hcr[CX3_HCR_WORDS];
 
+	if (e)
+		hca->core->cmd_time[e - table] += cx3_now(hca) - late->posted;
 	memcpy(hcr, late->hcr, sizeof(hcr));
 	late->busy = false;
 	execute(hca, hcr, CX3_OK);
@@ -308,6 +322,7 @@ static void defer(struct cx3_hca *hca, u64 delay)
 		if (late->busy)
 			continue;
 		late->busy = true;
+		late->posted = cx3_now(hca);
 		late->timer.fn = late_fn;
 		memcpy(late->hcr, hca->core->hcr, sizeof(late->hcr));
 		cx3_timer_arm(hca, &late->timer, cx3_now(hca) + delay);

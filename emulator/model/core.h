@@ -105,11 +105,13 @@ struct cx3_eq {
 /**
  * struct cx3_late - a command that answers later
  * @timer: when
+ * @posted: when it was posted
  * @hcr: its words
  * @busy: in use
  */
 struct cx3_late {
 	struct cx3_timer timer;
+	u64 posted;
 	u32 hcr[CX3_HCR_WORDS];
 	bool busy;
 };
@@ -124,6 +126,7 @@ struct cx3_late {
  * @mbox_out: output mailbox
  * @late: commands delayed by a fault
  * @cmd_ops: executed commands by table index
+ * @cmd_time: virtual ns they took, by table index (0 unless a fault delays them)
  * @cmd_count: commands executed
  * @silent: firmware answers no command any more (fault)
  * @excused: a fault was injected that justifies a reset with live objects
@@ -154,6 +157,7 @@ struct cx3_core {
 	u8 *mbox_out;
 	struct cx3_late late[CX3_LATE_CMDS];
 	u64 cmd_ops[CX3_MAX_CMDS];
+	u64 cmd_time[CX3_MAX_CMDS];
 	u64 cmd_count;
 	bool silent;
 	bool excused;
@@ -235,6 +239,10 @@ void cx3_fault_free(struct cx3_hca *hca);
 u64 cx3_faults_struck(struct cx3_hca *hca);
 /** cx3_fault_delay_tx() - keep a packet back for @ns */
 void cx3_fault_delay_tx(struct cx3_port *p, const u8 *pkt, u32 len, u64 ns);
+
+/* fail.c */
+/** cx3_fail_object() - put a QP, CQ or SRQ into its error state; false if there is none */
+bool cx3_fail_object(struct cx3_hca *hca, enum cx3_kind kind, u32 num);
 
 /* audit.c */
 /** cx3_audit_objects() - live objects without ICM pages; @emit may be NULL */

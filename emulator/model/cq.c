@@ -264,6 +264,8 @@ static enum cx3_status cq_check(struct cx3_hca *hca, const struct cqc *c)
  * cx3_cq_cmd_sw2hw - SW2HW_CQ: the device takes over a CQ
  * @hca: device
  * @cmd: in_mod = CQN, mailbox = context; op_mod 1: software has filled the ring itself
+ *
+ * Return: command status.
  */
 enum cx3_status cx3_cq_cmd_sw2hw(struct cx3_hca *hca, struct cx3_cmd *cmd)
 {
@@ -271,6 +273,9 @@ enum cx3_status cx3_cq_cmd_sw2hw(struct cx3_hca *hca, struct cx3_cmd *cmd)
 	enum cx3_status st;
 	struct cqc c = { 0 };
 
+	if (!layout_reserved_clear(&cqc_layout, cmd->in))
+		cx3_violation(hca, CX3_V_RESERVED, "context of CQ 0x%06x has reserved bits",
+			      cmd->in_mod);
 	layout_unpack(&cqc_layout, cmd->in, &c);
 	st = cq_check(hca, &c);
 	if (st != CX3_OK)
@@ -317,6 +322,8 @@ void cq_free(struct cx3_hca *hca, struct cx3_cq *cq)
  * cx3_cq_cmd_hw2sw - HW2SW_CQ: after it neither entry nor event of this CQ
  * @hca: device
  * @cmd: in_mod = CQN; op_mod 0: the context is wanted
+ *
+ * Return: command status.
  */
 enum cx3_status cx3_cq_cmd_hw2sw(struct cx3_hca *hca, struct cx3_cmd *cmd)
 {
@@ -333,6 +340,8 @@ enum cx3_status cx3_cq_cmd_hw2sw(struct cx3_hca *hca, struct cx3_cmd *cmd)
  * cx3_cq_cmd_query - QUERY_CQ
  * @hca: device
  * @cmd: in_mod = CQN
+ *
+ * Return: command status.
  */
 enum cx3_status cx3_cq_cmd_query(struct cx3_hca *hca, struct cx3_cmd *cmd)
 {
@@ -348,6 +357,8 @@ enum cx3_status cx3_cq_cmd_query(struct cx3_hca *hca, struct cx3_cmd *cmd)
  * cx3_cq_cmd_modify - MODIFY_CQ: resize (op_mod 0) or moderation (op_mod 1)
  * @hca: device
  * @cmd: in_mod = CQN, mailbox = context with the fields to take
+ *
+ * Return: command status.
  */
 enum cx3_status cx3_cq_cmd_modify(struct cx3_hca *hca, struct cx3_cmd *cmd)
 {

@@ -43,6 +43,8 @@ u32 crc32_ib(u32 crc, const u8 *data, u32 len)
  * @crc: register; all ones to begin with
  * @data: bytes in wire order
  * @len: how many
+ *
+ * Return: the register.
  */
 u16 crc16_ib(u16 crc, const u8 *data, u32 len)
 {
@@ -101,6 +103,8 @@ u32 packet_icrc(const u8 *pkt, u32 len)
  * packet_vcrc - variant CRC
  * @pkt: LRH up to and with the invariant CRC
  * @len: length without the variant CRC
+ *
+ * Return: the value whose least significant byte is sent first.
  */
 u16 packet_vcrc(const u8 *pkt, u32 len)
 {
@@ -136,6 +140,8 @@ void packet_put_crcs(u8 *pkt, u32 len)
  * packet_check_crcs - are both CRCs of a whole packet right?
  * @pkt: packet from outside; any bytes
  * @len: its length with both CRCs
+ *
+ * Return: true if they are.
  */
 bool packet_check_crcs(const u8 *pkt, u32 len)
 {

@@ -45,7 +45,8 @@ static const struct field qpc_fields[] = {
 static const struct layout qpc_layout = LAYOUT(qpc_fields, QPC_BYTES);
 
 static const struct field cqc_fields[] = {
-	C(status, 0x00, 31, 28), C(collapsed, 0x00, 18, 18), C(overrun_ignore, 0x00, 17, 17),
+	C(status, 0x00, 31, 28), C(timestamps, 0x00, 19, 19), C(collapsed, 0x00, 18, 18),
+	C(overrun_ignore, 0x00, 17, 17),
 	C(state, 0x00, 11, 8), C(page_off, 0x08, 11, 5), C(log_size, 0x0c, 28, 24),
 	C(uar, 0x0c, 23, 0), C(period, 0x10, 31, 16), C(max_count, 0x10, 15, 0),
 	C(eqn, 0x14, 7, 0), C(log_page, 0x18, 29, 24), C(mtt_hi, 0x18, 7, 0),

@@ -44,7 +44,8 @@ enum qp_service {
  * @rgid: remote GID
  * @port: port number - 1
  * @sl: service level
- * @sched: rest of the scheduling queue byte, bits 1:0 and 7
+ * @sched: bits 1:0 of the scheduling queue byte
+ * @sched_hi: bit 7 of it
  */
 struct qp_path {
 	u8 force_loop, pkey_off, pkey_index, counter, grh, path_bits;
@@ -131,6 +132,7 @@ struct qpc {
 /**
  * struct cqc - a CQ context
  * @status: 0 ok, 9 overflow, 10 write failure
+ * @timestamps: not used
  * @collapsed: every CQE goes to entry 0
  * @overrun_ignore: no overrun check
  * @state: 6 armed for solicited, 9 armed, 10 fired
@@ -150,7 +152,7 @@ struct qpc {
  * @db: doorbell record
  */
 struct cqc {
-	u8 status, collapsed, overrun_ignore, state, page_off, log_size;
+	u8 status, timestamps, collapsed, overrun_ignore, state, page_off, log_size;
 	u32 uar;
 	u16 period, max_count;
 	u8 eqn, log_page, mtt_hi;

@@ -21,6 +21,7 @@
  *         gone           surprise removal
  *         linkdown=P linkup=P flap=P       cable of port P
  *         event=TYPE/NUM                   an event about object NUM
+ *         qperr=N cqerr=N srqerr=N         that object breaks
  *         lid=P/V smlid=P/V prefix=P/V pkey=P/I/V guid=P/I/V rereg=P
  *                                          what an SM would set on port P
  *         error=P/NAME                     count an error: symbol, recover,
@@ -43,6 +44,9 @@ enum effect {
 	EF_LINK_UP,
 	EF_FLAP,
 	EF_EVENT,
+	EF_QP_ERROR,
+	EF_CQ_ERROR,
+	EF_SRQ_ERROR,
 	EF_LID,
 	EF_SM_LID,
 	EF_PREFIX,
@@ -207,6 +211,15 @@ static void take_effect(struct cx3_hca *hca, const struct rule *r)
 		break;
 	case EF_EVENT:
 		cx3_event_num(hca, (u8)r->v[0], (u32)r->v[1]);
+		break;
+	case EF_QP_ERROR:
+		cx3_fail_object(hca, CX3_QP, (u32)r->v[0]);
+		break;
+	case EF_CQ_ERROR:
+		cx3_fail_object(hca, CX3_CQ, (u32)r->v[0]);
+		break;
+	case EF_SRQ_ERROR:
+		cx3_fail_object(hca, CX3_SRQ, (u32)r->v[0]);
 		break;
 	default:
 		port_effect(hca, r);
@@ -462,6 +475,9 @@ static const struct {
 	{ "linkup", CX3_FA_NONE, EF_LINK_UP, 1, 1 },
 	{ "flap", CX3_FA_NONE, EF_FLAP, 1, 1 },
 	{ "event", CX3_FA_NONE, EF_EVENT, 2, 2 },
+	{ "qperr", CX3_FA_NONE, EF_QP_ERROR, 1, 1 },
+	{ "cqerr", CX3_FA_NONE, EF_CQ_ERROR, 1, 1 },
+	{ "srqerr", CX3_FA_NONE, EF_SRQ_ERROR, 1, 1 },
 	{ "lid", CX3_FA_NONE, EF_LID, 2, 2 },
 	{ "smlid", CX3_FA_NONE, EF_SM_LID, 2, 2 },
 	{ "prefix", CX3_FA_NONE, EF_PREFIX, 2, 2 },

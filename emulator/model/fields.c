@@ -113,6 +113,8 @@ bool layout_pack(const struct layout *l, void *raw, const void *obj)
  * layout_reserved_clear - do all bits outside the table read as zero?
  * @l: the layout; at most 256 bytes
  * @raw: @l->bytes bytes
+ *
+ * Return: true if they do.
  */
 bool layout_reserved_clear(const struct layout *l, const void *raw)
 {

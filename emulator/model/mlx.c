@@ -12,6 +12,8 @@
  * @qp: QP0 or QP1
  * @w: WQE
  * @syndrome: set if it fails
+ *
+ * Return: LINK_BUSY if nothing was sent and it has to be tried again.
  */
 enum link_result mlx_send(struct cx3_qp *qp, struct swqe *w, u8 *syndrome)
 {

@@ -220,6 +220,8 @@ static enum cx3_status enter(struct cx3_qp *qp, struct cx3_cmd *cmd, u8 to)
  * cx3_qp_cmd_modify - all transitions but the one to RESET
  * @hca: device
  * @cmd: in_mod = QPN (bit 31: event when drained), mailbox = mask and context
+ *
+ * Return: command status.
  */
 enum cx3_status cx3_qp_cmd_modify(struct cx3_hca *hca, struct cx3_cmd *cmd)
 {
@@ -262,6 +264,8 @@ enum cx3_status cx3_qp_cmd_modify(struct cx3_hca *hca, struct cx3_cmd *cmd)
  * cx3_qp_cmd_reset - 2RST_QP: from any state, RESET included
  * @hca: device
  * @cmd: in_mod = QPN
+ *
+ * Return: command status.
  */
 enum cx3_status cx3_qp_cmd_reset(struct cx3_hca *hca, struct cx3_cmd *cmd)
 {
@@ -276,6 +280,8 @@ enum cx3_status cx3_qp_cmd_reset(struct cx3_hca *hca, struct cx3_cmd *cmd)
  * cx3_qp_cmd_query - QUERY_QP: the context as it is now, at byte 8 of the mailbox
  * @hca: device
  * @cmd: in_mod = QPN
+ *
+ * Return: command status.
  */
 enum cx3_status cx3_qp_cmd_query(struct cx3_hca *hca, struct cx3_cmd *cmd)
 {

@@ -83,6 +83,8 @@ static const struct {
  * @opcode: command
  * @from: state the QP is in
  * @to: set to the state it leads to, if the command is known
+ *
+ * Return: true if it has.
  */
 bool qp_move_allowed(u16 opcode, u8 from, u8 *to)
 {

@@ -60,6 +60,8 @@ static enum rq_result take_shared(struct cx3_qp *qp, u32 srqn)
  * rq_take - take a receive WQE into qp->rs.wqe
  * @qp: queue pair with none in use
  * @xsrqn: XRC: SRQN from the packet
+ *
+ * Return: RQ_OK if one was taken, or why not.
  */
 enum rq_result rq_take(struct cx3_qp *qp, u32 xsrqn)
 {

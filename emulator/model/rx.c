@@ -15,6 +15,8 @@ static bool pkey_match(u16 a, u16 b)
  * special_qp - the QP that stands for wire QPN 0 or 1 of a port
  * @p: port
  * @qpn: 0 or 1
+ *
+ * Return: the QP or NULL.
  */
 static struct cx3_qp *special_qp(struct cx3_port *p, u32 qpn)
 {

@@ -265,6 +265,8 @@ static void fill_operands(const struct swqe *w, struct wire_pkt *p)
  * @total: packets of the message
  * @psn: PSN
  * @syndrome: set when the payload cannot be read
+ *
+ * Return: what became of it; LINK_OK also when @syndrome was set.
  */
 static enum link_result send_packet(struct cx3_qp *qp, const struct swqe *w, u32 n, u32 total,
 				    u32 psn, u8 *syndrome)

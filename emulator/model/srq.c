@@ -110,6 +110,8 @@ static enum cx3_status srq_write_context(struct cx3_hca *hca, struct cx3_srq *sr
  * cx3_srq_cmd_sw2hw - SW2HW_SRQ: the device takes over an SRQ
  * @hca: device
  * @cmd: in_mod = SRQN, mailbox = context
+ *
+ * Return: command status.
  */
 enum cx3_status cx3_srq_cmd_sw2hw(struct cx3_hca *hca, struct cx3_cmd *cmd)
 {
@@ -117,6 +119,9 @@ enum cx3_status cx3_srq_cmd_sw2hw(struct cx3_hca *hca, struct cx3_cmd *cmd)
 	enum cx3_status st;
 	struct srqc c = { 0 };
 
+	if (!layout_reserved_clear(&srqc_layout, cmd->in))
+		cx3_violation(hca, CX3_V_RESERVED, "context of SRQ 0x%06x has reserved bits",
+			      cmd->in_mod);
 	layout_unpack(&srqc_layout, cmd->in, &c);
 	if (c.log_size > CX3_LOG_MAX_SRQ_WQES + 1 || c.stride + 4 < 5 || c.log_page > 31 - 12)
 		return CX3_BAD_PARAM;
@@ -155,6 +160,8 @@ void srq_free(struct cx3_hca *hca, struct cx3_srq *srq)
  * cx3_srq_cmd_hw2sw - HW2SW_SRQ
  * @hca: device
  * @cmd: in_mod = SRQN; op_mod 0: the context is wanted
+ *
+ * Return: command status.
  */
 enum cx3_status cx3_srq_cmd_hw2sw(struct cx3_hca *hca, struct cx3_cmd *cmd)
 {
@@ -171,6 +178,8 @@ enum cx3_status cx3_srq_cmd_hw2sw(struct cx3_hca *hca, struct cx3_cmd *cmd)
  * cx3_srq_cmd_query - QUERY_SRQ
  * @hca: device
  * @cmd: in_mod = SRQN
+ *
+ * Return: command status.
  */
 enum cx3_status cx3_srq_cmd_query(struct cx3_hca *hca, struct cx3_cmd *cmd)
 {
@@ -187,6 +196,8 @@ enum cx3_status cx3_srq_cmd_query(struct cx3_hca *hca, struct cx3_cmd *cmd)
  * cx3_srq_cmd_arm - ARM_SRQ: one event when fewer than the limit are left
  * @hca: device
  * @cmd: in_mod = SRQN, low 16 bits of in_param = limit
+ *
+ * Return: command status.
  */
 enum cx3_status cx3_srq_cmd_arm(struct cx3_hca *hca, struct cx3_cmd *cmd)
 {

@@ -56,6 +56,8 @@ enum link_result tx_packet(struct cx3_port *p, const u8 *pkt, u32 len, bool loop
  *
  * Multicast goes to the wire and to the QPs attached on the own port; the permissive LID always
  * goes to the wire.
+ *
+ * Return: as cx3_port_tx(); with LINK_BUSY the packet went nowhere.
  */
 enum link_result tx_datagram(struct cx3_port *p, const u8 *pkt, u32 len, u16 dlid, bool force_loop)
 {
@@ -79,6 +81,8 @@ enum link_result tx_datagram(struct cx3_port *p, const u8 *pkt, u32 len, u16 dli
  * @w: transport headers filled; payload stands behind the headers in xport->pkt
  *
  * Link and global headers, P_Key and destination come from the primary path.
+ *
+ * Return: as cx3_port_tx().
  */
 enum link_result tx_connected(struct cx3_qp *qp, struct wire_pkt *w)
 {

@@ -189,6 +189,8 @@ static enum wire_error parse_transport(const u8 *pkt, u32 len, struct wire_pkt *
  *
  * Length fields of LRH and GRH are checked against @len, so the payload stands at @pkt + @w->hdr
  * and is @w->len bytes long.
+ *
+ * Return: WIRE_OK, or what is wrong with it.
  */
 enum wire_error wire_parse(const u8 *pkt, u32 len, struct wire_pkt *w)
 {
@@ -220,6 +222,8 @@ enum wire_error wire_parse(const u8 *pkt, u32 len, struct wire_pkt *w)
 /**
  * wire_header_len - bytes that wire_build() will put before the payload
  * @w: @opcode and @lnh are looked at
+ *
+ * Return: bytes.
  */
 u32 wire_header_len(const struct wire_pkt *w)
 {

@@ -211,6 +211,8 @@ static bool parse_body(const struct cx3_qp *qp, struct swqe *w)
  * @qp: whose
  * @index: free-running WQE counter
  * @wqe: set to the one parsed WQE there is; the next call for another WQE overwrites it
+ *
+ * Return: WQE_OK, or why there is nothing to execute.
  */
 enum wqe_result wqe_fetch(struct cx3_qp *qp, u16 index, struct swqe **wqe)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ports: link and logical states, their events, the management agents behind MAD_IFC, and what an
- * injected fault does to a port.
+ * Ports: link and logical states, their events, and the management agents behind MAD_IFC.
  */
 #include "../model/port.h"
 #include "lib/bare.h"
@@ -280,60 +279,6 @@ static void test_set_port(void)
 	rig_down(&rig);
 }
 
-static void add_rule(const char *text)
-{
-	const char *why = "";
-
-	if (cx3_fault_add(p->hca, text, &why))
-		tap_ok(false, "rule '%s': %s", text, why);
-}
-
-static void test_faults(void)
-{
-	static const char *const bad[] = {
-		"", "cmd", "nowhere drop", "cmd:zz drop", "cmd drop dup", "time fatal",
-		"cmd at=5 drop", "tx:blue drop", "cmd nth=0 drop", "time at=5 drop",
-		"cmd status", "cmd lid=1", "time at=99999999999999999999 fatal",
-		"cmd nth drop", "cmd:1:2 drop",
-	};
-	const char *why;
-	u32 i, refused = 0;
-
-	rig_up(&rig);
-	p = &rig.h[0];
-	for (i = 0; i < ARRAY_SIZE(bad); i++)
-		refused += cx3_fault_add(p->hca, bad[i], &why) < 0;
-	tap_eq(refused, ARRAY_SIZE(bad), "rules that make no sense are refused");
-	add_rule("time at=20000000 times=2 flap=1");
-	add_rule("cmd:0x43 nth=2 times=2 status=5");
-	add_rule("time at=90000000 smlid=1/9");
-	add_rule("time at=90000000 pkey=1/3/0x8055");
-	add_rule("time at=90000000 error=1/symbol");
-	add_rule("time at=90000000 event=5/0x44");
-	tap_eq(rig_cmd_try(p, OP_QUERY_PORT, 0, 1, NULL, 0, 0, NULL), 0, "the first passes");
-	tap_eq(rig_cmd_try(p, OP_QUERY_PORT, 0, 1, NULL, 0, 0, NULL), 5, "the second fails");
-	tap_eq(rig_cmd_try(p, OP_QUERY_PORT, 0, 1, NULL, 0, 0, NULL), 5, "so does the third");
-	tap_eq(rig_cmd_try(p, OP_QUERY_PORT, 0, 1, NULL, 0, 0, NULL), 0, "not the fourth");
-	rig_run(&rig, 60000000);
-	tap_eq(p->hca->port[0].cnt.link_downed, 2, "the link flapped twice");
-	tap_eq(port_events(1), 1, "but was active only the first time");
-	rig_run(&rig, 60000000);
-	tap_eq(p->hca->port[0].sm_lid, 9, "SM LID as an SM would set it");
-	tap_ok(last_mgmt(MGMT_PORT_INFO), "with its event");
-	tap_eq(p->hca->port[0].pkey[3], 0x8055, "a P_Key");
-	tap_eq(p->hca->port[0].cnt.symbol, 1, "an error counter");
-	tap_eq(rig_saw(p, CX3_EV_WQ_CATAS, 0x44), 1, "an event");
-	add_rule("eqe:0x2 nth=2 drop");
-	add_rule("eqe:0x2 nth=3 dup");
-	for (i = 1; i < 4; i++)
-		cx3_event_num(p->hca, CX3_EV_COMM_EST, i);
-	tap_eq(rig_saw(p, CX3_EV_COMM_EST, 1), 1, "the first event comes");
-	tap_eq(rig_saw(p, CX3_EV_COMM_EST, 2), 0, "the second is lost");
-	tap_eq(rig_saw(p, CX3_EV_COMM_EST, 3), 2, "the third comes twice");
-	tap_eq(p->host.violations, 0, "none of it is the driver's fault");
-	rig_down(&rig);
-}
-
 int main(void)
 {
 	test_node();
@@ -342,6 +287,5 @@ int main(void)
 	test_mkey();
 	test_counters();
 	test_set_port();
-	test_faults();
 	return tap_done();
 }

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Faults on demand: the language of the rules, and what each does.
+ */
+#include "../model/port.h"
+#include "lib/bare.h"
+#include "lib/tap.h"
+#include "lib/verbs.h"
+
+static struct rig rig;
+static struct rig_hca *p;
+
+static unsigned int saw_type(u8 type)
+{
+	unsigned int i, n = 0;
+
+	rig_events(p);
+	for (i = 0; i < p->nevents; i++)
+		n += p->event[i].type == type;
+	return n;
+}
+
+static unsigned int port_downs(void)
+{
+	unsigned int i, n = 0;
+
+	rig_events(p);
+	for (i = 0; i < p->nevents; i++)
+		n += p->event[i].type == CX3_EV_PORT_CHANGE && p->event[i].subtype == 1;
+	return n;
+}
+
+static void add_rule(const char *text)
+{
+	const char *why = "";
+
+	if (cx3_fault_add(p->hca, text, &why))
+		tap_ok(false, "rule '%s': %s", text, why);
+}
+
+static void test_faults(void)
+{
+	static const char *const bad[] = {
+		"", "cmd", "nowhere drop", "cmd:zz drop", "cmd drop dup", "time fatal",
+		"cmd at=5 drop", "tx:blue drop", "cmd nth=0 drop", "time at=5 drop",
+		"cmd status", "cmd lid=1", "time at=99999999999999999999 fatal",
+		"cmd nth drop", "cmd:1:2 drop",
+	};
+	const char *why;
+	u32 i, refused = 0;
+
+	rig_up(&rig);
+	p = &rig.h[0];
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		refused += cx3_fault_add(p->hca, bad[i], &why) < 0;
+	tap_eq(refused, ARRAY_SIZE(bad), "rules that make no sense are refused");
+	add_rule("time at=20000000 times=2 flap=1");
+	add_rule("cmd:0x43 nth=2 times=2 status=5");
+	add_rule("time at=90000000 smlid=1/9");
+	add_rule("time at=90000000 pkey=1/3/0x8055");
+	add_rule("time at=90000000 error=1/symbol");
+	add_rule("time at=90000000 event=5/0x44");
+	tap_eq(rig_cmd_try(p, OP_QUERY_PORT, 0, 1, NULL, 0, 0, NULL), 0, "the first passes");
+	tap_eq(rig_cmd_try(p, OP_QUERY_PORT, 0, 1, NULL, 0, 0, NULL), 5, "the second fails");
+	tap_eq(rig_cmd_try(p, OP_QUERY_PORT, 0, 1, NULL, 0, 0, NULL), 5, "so does the third");
+	tap_eq(rig_cmd_try(p, OP_QUERY_PORT, 0, 1, NULL, 0, 0, NULL), 0, "not the fourth");
+	rig_run(&rig, 60000000);
+	tap_eq(p->hca->port[0].cnt.link_downed, 2, "the link flapped twice");
+	tap_eq(port_downs(), 1, "but was active only the first time");
+	rig_run(&rig, 60000000);
+	tap_eq(p->hca->port[0].sm_lid, 9, "SM LID as an SM would set it");
+	tap_ok(saw_type(CX3_EV_PORT_MGMT), "with its event");
+	tap_eq(p->hca->port[0].pkey[3], 0x8055, "a P_Key");
+	tap_eq(p->hca->port[0].cnt.symbol, 1, "an error counter");
+	tap_eq(rig_saw(p, CX3_EV_WQ_CATAS, 0x44), 1, "an event");
+	add_rule("eqe:0x2 nth=2 drop");
+	add_rule("eqe:0x2 nth=3 dup");
+	for (i = 1; i < 4; i++)
+		cx3_event_num(p->hca, CX3_EV_COMM_EST, i);
+	tap_eq(rig_saw(p, CX3_EV_COMM_EST, 1), 1, "the first event comes");
+	tap_eq(rig_saw(p, CX3_EV_COMM_EST, 2), 0, "the second is lost");
+	tap_eq(rig_saw(p, CX3_EV_COMM_EST, 3), 2, "the third comes twice");
+	tap_eq(p->host.violations, 0, "none of it is the driver's fault");
+	rig_down(&rig);
+}
+
+static u8 qp_state(u32 qpn)
+{
+	rig_cmd(p, 0x022, 0, qpn, NULL, 0, 0);
+	return rig_out(p)[8] >> 4;
+}
+
+static void test_objects(void)
+{
+	struct v_attr at;
+	struct v_cq cq;
+	struct v_qp a, b;
+	char text[32];
+
+	rig_up(&rig);
+	p = &rig.h[0];
+	v_cq_init(&cq, p, 4);
+	v_attr_init(&at, QPT_RC, &cq, &cq);
+	v_qp_init(&a, p, &at);
+	v_qp_init(&b, p, &at);
+	v_connect(&a, &b, 1);
+	tap_eq(qp_state(a.qpn), QPS_RTS, "two QPs, ready to send");
+	snprintf(text, sizeof(text), "cmd:0x31 qperr=%u", a.qpn);
+	add_rule(text);
+	rig_cmd(p, OP_NOP, 0, 0, NULL, 0, 0);
+	tap_eq(qp_state(a.qpn), QPS_ERR, "one breaks");
+	tap_eq(rig_saw(p, CX3_EV_WQ_CATAS, a.qpn), 1, "and says so");
+	tap_eq(qp_state(b.qpn), QPS_RTS, "the other does not");
+	snprintf(text, sizeof(text), "cmd:0x31 cqerr=%u", cq.cqn);
+	add_rule(text);
+	rig_cmd(p, OP_NOP, 0, 0, NULL, 0, 0);
+	tap_eq(rig_saw(p, CX3_EV_CQ_ERR, cq.cqn), 1, "a CQ breaks");
+	add_rule("cmd:0x31 qperr=0x777777");
+	rig_cmd(p, OP_NOP, 0, 0, NULL, 0, 0);
+	tap_eq(p->host.violations, 0, "a number that is not alive does no harm");
+	rig_down(&rig);
+}
+
+/* SMPs between the two HCAs, sent by hand: the nth is lost, doubled, late. */
+static void test_packets(void)
+{
+	struct cx3_port *port;
+	u8 pkt[290] = { 0xf0, 2, 0, 2, 0, 72, 0, 1 };
+	u64 *rx;
+
+	rig_up(&rig);
+	p = &rig.h[0];
+	port = &p->hca->port[0];
+	rx = &rig.h[1].hca->count[CX3_C_RX + CX3_PKT_SMP];
+	add_rule("tx:smp nth=2 drop");
+	add_rule("tx:smp nth=3 dup");
+	add_rule("tx:smp nth=4 delay=5000000");
+	cx3_port_tx(port, pkt, sizeof(pkt));
+	rig_run(&rig, 1000000);
+	tap_eq(*rx, 1, "the first arrives");
+	cx3_port_tx(port, pkt, sizeof(pkt));
+	rig_run(&rig, 1000000);
+	tap_eq(*rx, 1, "the second is lost");
+	cx3_port_tx(port, pkt, sizeof(pkt));
+	rig_run(&rig, 1000000);
+	tap_eq(*rx, 3, "the third comes twice");
+	cx3_enter(p->hca);
+	cx3_port_tx(port, pkt, sizeof(pkt));
+	cx3_leave(p->hca);
+	rig_run(&rig, 1000000);
+	tap_eq(*rx, 3, "the fourth is late");
+	rig_run(&rig, 5000000);
+	tap_eq(*rx, 4, "and comes");
+	tap_eq(port->cnt.xmit_pkts, 4, "the sender has sent four");
+	rig_down(&rig);
+}
+
+int main(void)
+{
+	test_faults();
+	test_objects();
+	test_packets();
+	return tap_done();
+}

@@ -7,8 +7,8 @@
 """The smp lane of kunit/run: a scenario of tests/vm.
 
 Suites and our modules are built against the debug kernel from a copy of their folders, loaded one
-suite at a time, and read back from KUnit's debugfs files, one KTAP document a suite, so that none can
-be missed. The harness looks for the kernel's complaints. KUNIT_GLOB selects suites by name.
+suite at a time, and read back from KUnit's debugfs files, one KTAP document a suite, so that none
+can be missed. The harness looks for the kernel's complaints. KUNIT_GLOB selects suites by name.
 """
 import fnmatch
 import os

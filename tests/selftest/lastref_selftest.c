@@ -68,9 +68,12 @@ static void do_freed(void)
 
 static void do_atomic(void)
 {
+	void *p;
+
 	spin_lock(&lock_s);
-	msleep(20);
+	p = kmalloc(64, GFP_KERNEL);
 	spin_unlock(&lock_s);
+	kfree(p);
 }
 
 static noinline void do_leak(void)

@@ -6,7 +6,7 @@ import struct
 import threading
 import time
 
-EXEC, STDIN, SIGNAL = 1, 2, 3
+EXEC, STDIN, SIGNAL, PUT, GET = range(1, 6)
 HELLO, STDOUT, STDERR, EXIT, KMSG, LOST, TICK = range(16, 23)
 HEAD = struct.Struct('<III')
 FRAME_MAX = 65536
@@ -161,16 +161,31 @@ class Channel:
 
     def start(self, argv, watch=None):
         """Start a command; does not wait."""
-        payload = b''.join(os.fsencode(a) + b'\0' for a in argv)
+        return self._begin(EXEC, argv, argv[-1], watch)
+
+    def _begin(self, kind, words, text, watch=None):
+        payload = b''.join(os.fsencode(w) + b'\0' for w in words)
         if len(payload) > FRAME_MAX:
             raise ValueError('the command is too long')
         with self._change:
             self._next += 1
-            job = Job(self, self._next, argv[-1])
+            job = Job(self, self._next, text)
             job.watch = watch
             self._jobs[job.number] = job
-        self.send(EXEC, job.number, payload)
+        self.send(kind, job.number, payload)
         return job
+
+    def put(self, data, path, mode=0o644, limit=60):
+        """Write a file; no process is started for it."""
+        job = self._begin(PUT, [f'{mode:o}', path], f'writing {path}')
+        for at in range(0, len(data), 32768):
+            job.stdin(data[at:at + 32768])
+        job.stdin(b'')
+        return job.wait(limit)
+
+    def get(self, path, limit=60):
+        """Read a file; no process is started for it."""
+        return self._begin(GET, [path], f'reading {path}').wait(limit)
 
     def wait(self, job, limit):
         """Wait for the end of a command, at most `limit` seconds of the machine's Clock."""

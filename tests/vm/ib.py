@@ -21,7 +21,7 @@ def bring_up(t, modules='mlx4_ib ib_umad ib_uverbs', ports=4):
 
 def listening(t, port):
     """Wait until something listens on a TCP port of the guest."""
-    t.vm.sh(f'for i in $(seq 30); do grep -q ":{port:04X} 0" /proc/net/tcp* && break; sleep 0.1; done')
+    t.vm.sh(f'for i in $(seq 200); do grep -q ":{port:04X} 0" /proc/net/tcp* && break; sleep 0.1; done')
 
 
 def pair(t, server, client, port, limit=60):
@@ -39,7 +39,7 @@ def pair(t, server, client, port, limit=60):
 
 def words(*results):
     """What both said, for the note of a point that failed."""
-    return '\n'.join(x.out + x.err if x else '(killed)' for x in results)
+    return '\n'.join(x.out + x.err if x is not None else '(killed)' for x in results)
 
 
 def figures(out):

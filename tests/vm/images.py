@@ -190,11 +190,9 @@ def module_bytes(path):
 
 
 def fill_initramfs(archive, kern):
-    archive.add_file('init', os.path.join(GUEST, 'initramfs-init'))
+    archive.add_file('init', agent())
     archive.add_file('agent.service', os.path.join(GUEST, 'agent.service'))
-    archive.add_file('agent', agent())
     archive.add_file('tap.sh', os.path.join(GUEST, 'tap.sh'))
-    archive.add_file('bin/busybox', '/bin/busybox')
     order = []
     for path in early_modules(kern):
         name = os.path.basename(path).removesuffix('.xz')
@@ -213,9 +211,6 @@ def fill_initramfs(archive, kern):
 @functools.lru_cache(maxsize=None)
 def initramfs(kern):
     """The first file system of this kernel's machines."""
-    if not os.path.exists('/bin/busybox'):
-        raise Unavailable('busybox-static is not installed; run scripts/deps vm')
-
     def make(folder):
         archive = Cpio(os.path.join(folder, 'initramfs'))
         fill_initramfs(archive, kern)

@@ -15,7 +15,7 @@ DETECTORS = [(name, re.compile(expression)) for name, expression in (
                 r'|suspicious RCU|bad contention|nested)|possible (circular|recursive|irq lock)'
                 r'|Invalid wait context|trying to register non-static key'
                 r'|turning off the locking correctness|DEBUG_LOCKS_WARN_ON'
-                r'|BUG: MAX_(LOCKDEP|LOCK|STACK)|INFO: lockdep is turned off'
+                r'|BUG: MAX_(LOCKDEP|LOCK|STACK)'
                 r'|lock held at (task exit|return)|process still has locks held'),
     ('refcount', r'refcount_t:'),
     ('list', r'list_(add|del)\w*( double add| corruption)|list_\w+ corruption|plist .* BUG'),
@@ -29,7 +29,7 @@ DETECTORS = [(name, re.compile(expression)) for name, expression in (
     ('lockup', r'BUG: (soft|hard) lockup|BUG: workqueue lockup|hard LOCKUP'),
     ('slab', r'still has objects|Objects remaining in|Redzone overwritten|Poison overwritten'
              r'|Object already free|Wrong object count|Invalid object pointer'),
-    ('memory', r'BUG: Bad (page|rss-counter)|bad_page|page dumped because'),
+    ('memory', r'BUG: Bad (page|rss-counter)|page dumped because: (?!kasan)'),
     ('kmemleak', r'kmemleak: .*(suspected memory leak|disabled|Cannot|unknown object|Not scanning)'),
     ('oops', r'Oops: |general protection fault|BUG: unable to handle|BUG: kernel NULL pointer'
              r'|Kernel panic|stack-protector|double fault|Unable to handle kernel'),

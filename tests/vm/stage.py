@@ -38,7 +38,7 @@ class Stage:
                 if self.scenario.modules == 'ours':
                     modules.install(vm, modules.ours(self.spec.kernel))
                 if self.spec.kernel == 'debug':
-                    vm.sh(f'echo clear >{KMEMLEAK}', limit=120)
+                    vm.put(b'clear', KMEMLEAK, 0o644, limit=120)
                 vm.settle()
         except BaseException:
             self.stop()
@@ -123,7 +123,7 @@ class Stage:
 
     @staticmethod
     def _taint(vm):
-        return int(vm.sh('cat /proc/sys/kernel/tainted').out)
+        return int(vm.get('/proc/sys/kernel/tainted'))
 
     # --- judgement ---
 
@@ -177,7 +177,7 @@ class Stage:
     def leaks(self, vm):
         """What kmemleak finds: two scans, further apart than the age at which it looks at objects."""
         vm.sh(f'echo scan >{KMEMLEAK}; sleep 6; echo scan >{KMEMLEAK}', limit=300)
-        return vm.sh(f'cat {KMEMLEAK}', limit=120).out
+        return vm.get(KMEMLEAK, limit=120)
 
     def close(self):
         """End the machines; returns the points that concern them as a whole."""

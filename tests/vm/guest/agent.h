@@ -18,6 +18,9 @@
  * @FRAME_EXEC: host: start a command; the payload is its arguments, each ended by a zero byte
  * @FRAME_STDIN: host: bytes for the command's standard input; an empty one closes it
  * @FRAME_SIGNAL: host: send a signal (one byte) to the command and what it started
+ * @FRAME_PUT: host: write a file: its mode in octal, its path, each ended by a zero byte. Then its
+ *	contents as FRAME_STDIN. These two need no process, which the debug kernel is slow to start
+ * @FRAME_GET: host: read a file; the payload is its path
  * @FRAME_HELLO: guest: the agent is ready; the payload is the kernel's release
  * @FRAME_STDOUT: guest: bytes of the command's standard output
  * @FRAME_STDERR: guest: bytes of the command's standard error
@@ -30,6 +33,8 @@ enum frame_type {
 	FRAME_EXEC = 1,
 	FRAME_STDIN = 2,
 	FRAME_SIGNAL = 3,
+	FRAME_PUT = 4,
+	FRAME_GET = 5,
 	FRAME_HELLO = 16,
 	FRAME_STDOUT = 17,
 	FRAME_STDERR = 18,
@@ -60,7 +65,9 @@ int frame_send(int fd, enum frame_type type, uint32_t job, const void *data, siz
 int write_all(int fd, const void *data, size_t len);
 
 void kmsg_forward(void);
+void boot_early(void);
 void boot_bare(void);
+int asked_for(const char *word);
 int serve(int fd);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The bare boot: what PID 1 has to do before the first command. The root file system is mounted
- * already, and /proc, /sys, /dev and /run are (initramfs-init). Then udevd, with the rules of the
+ * already, and /proc, /sys, /dev and /run are (early.c). Then udevd, with the rules of the
  * distribution, but no cold plug: which driver is loaded first is the scenario's to say.
  */
 #include <fcntl.h>
@@ -64,7 +64,13 @@ static void run(char *const argv[])
 	waitpid(pid, NULL, 0);
 }
 
-static int asked_for(const char *word)
+/**
+ * asked_for() - whether a word stands in the kernel's command line
+ * @word: the word
+ *
+ * Return: 1 if so.
+ */
+int asked_for(const char *word)
 {
 	char line[4096] = "";
 	int fd = open("/proc/cmdline", O_RDONLY | O_CLOEXEC);

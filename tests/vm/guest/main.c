@@ -119,12 +119,14 @@ static int port_wait(const char *name, int flags)
 	return -1;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct utsname u;
 	int fd;
 
 	signal(SIGPIPE, SIG_IGN);
+	if (argc && !strcmp(argv[0], "/init"))
+		boot_early();
 	if (getpid() == 1)
 		boot_bare();
 	if (!fork())

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@
  * @fed: of these it has taken so many
  * @eof: close @in when @todo is gone
  * @used: the slot is taken
+ * @file: no command: @in is a file that the host writes
  */
 struct job {
 	uint32_t id;
@@ -42,6 +44,7 @@ struct job {
 	size_t fed;
 	int eof;
 	int used;
+	int file;
 };
 
 static struct job jobs[JOBS];
@@ -122,15 +125,20 @@ static int job_start(struct job *job, uint32_t id, char **argv)
 	return pid < 0 ? -1 : 0;
 }
 
+static struct job *job_free(void)
+{
+	for (int i = 0; i < JOBS; i++)
+		if (!jobs[i].used)
+			return &jobs[i];
+	return NULL;
+}
+
 static void on_exec(uint32_t id, char *data, size_t len)
 {
-	struct job *job = NULL;
+	struct job *job = job_free();
 	char *argv[ARGS + 1];
 	int n = 0;
 
-	for (int i = 0; i < JOBS && !job; i++)
-		if (!jobs[i].used)
-			job = &jobs[i];
 	for (size_t at = 0; at < len && n < ARGS; at += strlen(data + at) + 1)
 		argv[n++] = data + at;
 	argv[n] = NULL;
@@ -147,8 +155,9 @@ static void feed(struct job *job)
 
 		if (n < 0 && errno == EAGAIN)
 			return;
-		if (n <= 0) {		/* it does not read any more */
-			job->eof = 1;
+		if (n <= 0) {		/* it does not read any more; a file: no space */
+			job->eof |= !job->file;
+			job->file = -!!job->file;
 			break;
 		}
 		job->fed += n;
@@ -156,8 +165,13 @@ static void feed(struct job *job)
 	job->len = 0;
 	job->fed = 0;
 	if (job->eof) {
-		close(job->in);
+		int bad = close(job->in);
+
 		job->in = -1;
+		if (job->file) {
+			report_exit(job->id, bad || job->file < 0 ? 1 << 8 : 0);
+			job_put(job);
+		}
 	}
 }
 
@@ -178,6 +192,49 @@ static void on_stdin(struct job *job, const char *data, size_t len)
 		job->len += len;
 	}
 	feed(job);
+}
+
+static void refuse(uint32_t id, const char *path)
+{
+	char why[512];
+
+	frame_send(host, FRAME_STDERR, id, why,
+		   snprintf(why, sizeof(why), "%.400s: %s\n", path, strerror(errno)));
+	report_exit(id, 1 << 8);
+}
+
+static void on_put(uint32_t id, const char *data)
+{
+	const char *path = data + strlen(data) + 1;
+	int mode = strtol(data, NULL, 8);
+	struct job *job = job_free();
+	int fd = job ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode) : -1;
+
+	if (fd < 0) {
+		refuse(id, path);
+		return;
+	}
+	fchmod(fd, mode);
+	*job = (struct job) { .id = id, .in = fd, .out = { -1, -1 }, .used = 1, .file = 1 };
+}
+
+static void on_get(uint32_t id, const char *path)
+{
+	static char buf[FRAME_MAX];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : 1;
+
+	while (n > 0) {
+		n = read(fd, buf, sizeof(buf));
+		if (n > 0)
+			frame_send(host, FRAME_STDOUT, id, buf, n);
+	}
+	if (n < 0)
+		refuse(id, path);
+	else
+		report_exit(id, 0);
+	if (fd >= 0)
+		close(fd);
 }
 
 static int read_all(int fd, void *data, size_t len)
@@ -214,6 +271,10 @@ static int on_frame(void)
 	job = job_find(head.job);
 	if (head.type == FRAME_EXEC)
 		on_exec(head.job, data, head.len);
+	else if (head.type == FRAME_PUT)
+		on_put(head.job, data);
+	else if (head.type == FRAME_GET)
+		on_get(head.job, data);
 	else if (head.type == FRAME_STDIN && job)
 		on_stdin(job, data, head.len);
 	else if (head.type == FRAME_SIGNAL && job && job->pid && kill(-job->pid, data[0]))

@@ -162,7 +162,7 @@ static void take_send(struct cx3_qp *qp, const struct wire_pkt *w, const u8 *pay
 	}
 	rs->got += w->len;
 	if ((w->info & WOP_INV) &&
-	    cx3_mpt_invalidate(qp->hca, w->ieth, qp->c.pd, qp->obj.num, true)) {
+	    cx3_mpt_invalidate(qp->hca, w->ieth, qp->rs.pd, qp->obj.num, true)) {
 		refuse(qp, NAK_REMOTE_ACCESS);
 		return;
 	}
@@ -185,7 +185,7 @@ static bool begin_write(struct cx3_qp *qp, const struct wire_pkt *w)
 	struct cx3_mr mr;
 
 	if (!qp->c.rwe ||
-	    (w->dmalen && cx3_mr_check(qp->hca, w->rkey, qp->c.pd, qp->obj.num, w->va, w->dmalen,
+	    (w->dmalen && cx3_mr_check(qp->hca, w->rkey, qp->rs.pd, qp->obj.num, w->va, w->dmalen,
 				       CX3_ACC_REMOTE_WRITE, false, &mr))) {
 		refuse(qp, NAK_REMOTE_ACCESS);
 		return false;
@@ -212,7 +212,7 @@ static void take_write(struct cx3_qp *qp, const struct wire_pkt *w, const u8 *pa
 	if ((w->info & WOP_IMM) && !need_wqe(qp, w))
 		return;
 	if (w->len &&
-	    (cx3_mr_check(qp->hca, rs->rkey, qp->c.pd, qp->obj.num, rs->va, w->len,
+	    (cx3_mr_check(qp->hca, rs->rkey, qp->rs.pd, qp->obj.num, rs->va, w->len,
 			  CX3_ACC_REMOTE_WRITE, false, &mr) ||
 	     cx3_mr_write(qp->hca, &mr, rs->va, payload, w->len))) {
 		refuse(qp, NAK_REMOTE_ACCESS);
@@ -241,11 +241,12 @@ static bool owe_read(struct cx3_qp *qp, const struct wire_pkt *w, bool again)
 		.kind = OWE_READ, .psn = w->psn, .msn = psn_add(qp->rs.msn, 1),
 		.syndrome = AETH_ACK | AETH_NO_CREDIT,
 		.va = w->va, .rkey = w->rkey, .len = w->dmalen, .again = again,
+		.pd = qp->rs.pd,
 	};
 	struct cx3_mr mr;
 
 	if (!qp->c.rre ||
-	    (w->dmalen && cx3_mr_check(qp->hca, w->rkey, qp->c.pd, qp->obj.num, w->va, w->dmalen,
+	    (w->dmalen && cx3_mr_check(qp->hca, w->rkey, qp->rs.pd, qp->obj.num, w->va, w->dmalen,
 				       CX3_ACC_REMOTE_READ, false, &mr)))
 		return false;
 	resp_owe(qp, &o);
@@ -337,7 +338,7 @@ static void take_atomic(struct cx3_qp *qp, const struct wire_pkt *w)
 		refuse(qp, NAK_INVALID_REQUEST);
 		return;
 	}
-	if (!qp->c.rae || cx3_mr_check(qp->hca, w->rkey, qp->c.pd, qp->obj.num, w->va, 8,
+	if (!qp->c.rae || cx3_mr_check(qp->hca, w->rkey, qp->rs.pd, qp->obj.num, w->va, 8,
 				       CX3_ACC_ATOMIC, false, &mr) ||
 	    cx3_mr_read(qp->hca, &mr, w->va, b, sizeof(b))) {
 		refuse(qp, NAK_REMOTE_ACCESS);
@@ -357,6 +358,24 @@ static void take_atomic(struct cx3_qp *qp, const struct wire_pkt *w)
 	owe_atomic(qp, w->psn, orig, false);
 }
 
+/*
+ * The PD that the keys of a request must have: that of the QP, for XRC that of the SRQ which each
+ * request names (IB specification, annex A14): several processes share a target QP.
+ */
+static bool choose_pd(struct cx3_qp *qp, const struct wire_pkt *w)
+{
+	struct cx3_srq *srq;
+
+	qp->rs.pd = qp->c.pd;
+	if (qp->c.service != QPT_XRC)
+		return true;
+	srq = srq_find(qp->hca, w->xsrqn);
+	if (!srq || srq->c.xrcd != qp->c.xrcd)
+		return false;
+	qp->rs.pd = srq->c.pd;
+	return true;
+}
+
 /* A request that was taken before: its answer may have been lost, so it is given again. */
 static void duplicate(struct cx3_qp *qp, const struct wire_pkt *w)
 {
@@ -364,7 +383,8 @@ static void duplicate(struct cx3_qp *qp, const struct wire_pkt *w)
 	u32 i;
 
 	if (w->info & WOP_READ) {
-		if (psn_diff(psn_add(w->psn, read_packets(qp, w->dmalen)), rs->epsn) <= 0)
+		if (psn_diff(psn_add(w->psn, read_packets(qp, w->dmalen)), rs->epsn) <= 0 &&
+		    choose_pd(qp, w))
 			owe_read(qp, w, true);
 		return;
 	}
@@ -396,7 +416,7 @@ static bool in_sequence(const struct cx3_qp *qp, const struct wire_pkt *w)
 
 static void dispatch(struct cx3_qp *qp, const struct wire_pkt *w, const u8 *payload)
 {
-	if (!in_sequence(qp, w))
+	if (!in_sequence(qp, w) || !choose_pd(qp, w))
 		refuse(qp, NAK_INVALID_REQUEST);
 	else if (w->info & WOP_SEND)
 		take_send(qp, w, payload);

@@ -39,7 +39,7 @@ static bool read_packet(struct cx3_qp *qp, const struct owed *o, struct wire_pkt
 	p->len = last ? left : mtu;
 	if (!p->len)
 		return true;
-	return !cx3_mr_check(qp->hca, o->rkey, qp->c.pd, qp->obj.num, o->va + o->off, p->len,
+	return !cx3_mr_check(qp->hca, o->rkey, o->pd, qp->obj.num, o->va + o->off, p->len,
 			     CX3_ACC_REMOTE_READ, false, &mr) &&
 	       !cx3_mr_read(qp->hca, &mr, o->va + o->off,
 			    qp->hca->xport->pkt + wire_header_len(p), p->len);

@@ -265,6 +265,7 @@ enum owed_kind {
  * @syndrome: AETH syndrome
  * @va: read: address
  * @rkey: read: key
+ * @pd: read: PD of the key
  * @len: read: bytes in all
  * @off: read: bytes sent
  * @orig: atomic: value
@@ -275,7 +276,7 @@ struct owed {
 	u32 psn, msn;
 	u8 syndrome;
 	u64 va;
-	u32 rkey, len, off;
+	u32 rkey, pd, len, off;
 	u64 orig;
 	bool again;
 };
@@ -327,6 +328,7 @@ struct requester {
  * @taken: receive WQEs taken from the own RQ, free running
  * @epsn: PSN expected
  * @msn: messages completed
+ * @pd: PD that the keys of the request at hand must have
  * @msg: 0, or WOP_SEND or WOP_WRITE of the message being received
  * @got: bytes of it
  * @va: write: address of the next byte
@@ -349,7 +351,7 @@ struct requester {
  */
 struct responder {
 	u32 taken;
-	u32 epsn, msn;
+	u32 epsn, msn, pd;
 	u16 msg;
 	u32 got;
 	u64 va;

@@ -252,6 +252,7 @@ static void test_xrc(void)
 	at.scq = &rcq;
 	at.xrcd = 5;
 	at.qpn = rig.h[1].next_qpn++ | 0x800000;
+	at.pd = V_PD + 7;
 	v_qp_init(&tgt, &rig.h[1], &at);
 	/* a target has no send queue, whatever stands in its buffer */
 	put32(rig_buf_at(&rig.h[1], &tgt.buf, tgt.sq_at), WQE_SEND);
@@ -267,6 +268,16 @@ static void test_xrc(void)
 	tap_ok(v_cq_poll(&scq, &e) && e.opcode == WQE_SEND_IMM && e.qpn == ini.qpn, "XRC send");
 	tap_ok(v_cq_poll(&xcq, &e) && e.qpn == tgt.qpn && e.rqpn == srq.srqn && e.bytes == 2500 &&
 	       e.imm == 77 && v_mr_holds(&mb, 0, 2500, 5), "completes to the CQ of the SRQ");
+	/* rights are those of the SRQ's PD, not of the target's */
+	wr.op = WQE_READ;
+	wr.raddr = mb.va;
+	wr.rkey = mb.key;
+	wr.s[0] = v_sge(&ma, 10000, 2500);
+	v_send(&ini, &wr);
+	rig_run(&rig, 1000000);
+	tap_ok(v_cq_poll(&scq, &e) && e.opcode == WQE_READ && v_mr_holds(&ma, 10000, 2500, 5),
+	       "XRC read through a target of another PD");
+	wr.op = WQE_SEND_IMM;
 	wr.srqn = srq.srqn + 1;
 	v_send(&ini, &wr);
 	rig_run(&rig, 1000000);

@@ -314,6 +314,7 @@ void v_attr_init(struct v_attr *a, u8 service, struct v_cq *scq, struct v_cq *rc
 	a->access = 7;
 	a->port = 1;
 	a->msg_max = 30;
+	a->pd = V_PD;
 }
 
 static bool has_rq(const struct v_attr *a)
@@ -328,7 +329,7 @@ static void context(struct v_qp *qp)
 
 	c->service = a->service;
 	c->pm = 3;
-	c->pd = V_PD;
+	c->pd = a->pd;
 	c->mtu = a->service == QPT_UD || a->service == QPT_MLX ? 5 : a->mtu;
 	c->msg_max = a->msg_max;
 	c->rq_log = has_rq(a) ? a->rq_log : 15;

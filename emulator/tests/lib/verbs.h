@@ -89,6 +89,7 @@ struct v_srq {
  * @inline_scatter: param3 bit 25
  * @grh: connect with a GRH
  * @msg_max: log2 of longest message
+ * @pd: protection domain
  */
 struct v_attr {
 	u8 service;
@@ -99,6 +100,7 @@ struct v_attr {
 	u8 access;
 	u16 xrcd;
 	u8 pkey_index, port, inline_scatter, grh, msg_max;
+	u32 pd;
 };
 
 /**

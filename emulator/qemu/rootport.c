@@ -12,10 +12,12 @@
 #include "hw/pci/msix.h"
 #include "hw/pci/pci_bridge.h"
 #include "hw/pci/pci_bus.h"
+#include "hw/hotplug.h"
 #include "hw/pci/pcie.h"
 #include "plugin.h"
 
 static DeviceRealize parent_realize;
+static void (*parent_unplug_request)(HotplugHandler *handler, DeviceState *dev, Error **errp);
 
 /* Slot control bits that let a slot event interrupt, beside the master enable. */
 #define SLOT_EVENTS (PCI_EXP_SLTSTA_ABP | PCI_EXP_SLTSTA_PFD | PCI_EXP_SLTSTA_MRLSC | \
@@ -107,6 +109,22 @@ bool cx3_root_port_surprise(PCIDevice *dev)
 		port_interrupt(port, pcie_cap_flags_get_vector(port));
 	}
 	return true;
+}
+
+/* Nobody is asked about a card that has left already. */
+static void port_unplug_request(HotplugHandler *handler, DeviceState *dev, Error **errp)
+{
+	Error *err = NULL;
+
+	if (!cx3_hca_is_gone(PCI_DEVICE(dev))) {
+		parent_unplug_request(handler, dev, errp);
+		return;
+	}
+	hotplug_handler_unplug(handler, dev, &err);
+	if (err)
+		error_propagate(errp, err);
+	else
+		object_unparent(OBJECT(dev));
 }
 
 /* ----------------------------------------------------------------------- AER */
@@ -204,8 +222,12 @@ void cx3_aer_inject(PCIDevice *dev, const char *text, Error **errp)
 
 static void port_class_init(ObjectClass *class, void *data)
 {
+	HotplugHandlerClass *hotplug = HOTPLUG_HANDLER_CLASS(class);
+
 	device_class_set_parent_realize(DEVICE_CLASS(class), port_realize, &parent_realize);
 	PCI_DEVICE_CLASS(class)->config_read = port_config_read;
+	parent_unplug_request = hotplug->unplug_request;
+	hotplug->unplug_request = port_unplug_request;
 }
 
 static const TypeInfo port_info = {

@@ -324,6 +324,8 @@ static bool add_faults(Cx3Hca *s, const char *rules, const char *separators, Err
 	char **rule;
 
 	for (rule = list; *rule; rule++) {
+		/* the human monitor takes no blanks: a plus stands for one */
+		g_strdelimit(*rule, "+", ' ');
 		g_strstrip(*rule);
 		if (!**rule || **rule == '#')
 			continue;

@@ -16,8 +16,6 @@
 
 #define IB_AGENT_TEXT 64
 
-static struct lock_class_key ib_agent_callback_key;
-
 static struct ib_hca *ib_agent_hca(const struct ib_agent *agent)
 {
 	return agent->attachment->device->hca;
@@ -79,7 +77,7 @@ int ib_agent_init(struct ib_agent *agent, struct ib_attachment *attachment,
 		agent->ops = ops;
 		agent->state = IB_AGENT_ARMED;
 		INIT_WORK(&agent->work, ib_agent_work);
-		lockdep_init_map(&agent->map, "ib_agent_callback", &ib_agent_callback_key, 0);
+		ib_lockmap_init(&agent->map, IB_LOCKMAP_AGENT);
 		list_add_tail(&agent->owner_node, &attachment->agents);
 		list_add_tail(&agent->service_node, &instance->agents);
 		ib_attachment_get(attachment);
@@ -143,12 +141,6 @@ static void ib_agent_bury(struct ib_agent *agent, bool owner)
 		ib_agent_free(agent);
 }
 
-static void ib_agent_sync(struct ib_agent *agent)
-{
-	lock_map_acquire(&agent->map);
-	lock_map_release(&agent->map);
-}
-
 /*
  * The claimant undoes it: callbacks first, then the service's part.  If the lifecycle thread gives
  * up on a callback, nothing may be undone under it.
@@ -192,7 +184,7 @@ void ib_agent_destroy(struct ib_agent *agent)
 	struct ib_hca *hca = ib_agent_hca(agent);
 	bool own, mine;
 
-	ib_agent_sync(agent);
+	ib_lockmap_wait(&agent->map);
 	spin_lock_irq(&hca->lock);
 	own = agent->running && agent->caller == current;
 	mine = !own && ib_agent_claim(agent);
@@ -323,7 +315,7 @@ void ib_agents_reap_owner(struct ib_attachment *attachment)
 	struct ib_agent *agent;
 
 	while ((agent = ib_agent_claim_first_of_owner(attachment))) {
-		ib_agent_sync(agent);
+		ib_lockmap_wait(&agent->map);
 		ib_agent_log_reaped(agent);
 		ib_agent_undo(agent);
 		ib_agent_bury(agent, false);

@@ -23,6 +23,7 @@
 #define IB_RETRY_LAST_MS 60000
 
 static void ib_attachment_work(struct work_struct *work);
+static void ib_attachment_queue(struct ib_attachment *attachment);
 
 static struct ib_attachment *ib_attachment_alloc(struct ib_device *device, const char *name)
 {
@@ -91,7 +92,7 @@ struct ib_attachment *ib_attachment_create(struct ib_device *device, struct ib_c
 	spin_lock_irq(&device->hca->lock);
 	list_add_tail(&attachment->device_node, &device->attachments);
 	spin_unlock_irq(&device->hca->lock);
-	queue_work(device->wq, &attachment->work);
+	ib_attachment_queue(attachment);
 	return attachment;
 }
 
@@ -301,6 +302,18 @@ static void ib_attachment_work(struct work_struct *work)
 
 	while (ib_attachment_turn(attachment))
 		cond_resched();
+	ib_attachment_put(attachment);
+}
+
+/*
+ * Queue the item.  It may be running at this moment, and about to end: then it runs once more,
+ * finds nothing to do, and must find its memory, so being queued is a reference.
+ */
+static void ib_attachment_queue(struct ib_attachment *attachment)
+{
+	ib_attachment_get(attachment);
+	if (!queue_work(attachment->device->wq, &attachment->work))
+		ib_attachment_put(attachment);
 }
 
 /**
@@ -317,7 +330,7 @@ void ib_attachment_retry(struct ib_attachment *attachment)
 	attachment->closed = false;
 	attachment->state = IB_ATTACHMENT_ADDING;
 	spin_unlock_irq(&device->hca->lock);
-	queue_work(device->wq, &attachment->work);
+	ib_attachment_queue(attachment);
 }
 
 /**
@@ -333,9 +346,8 @@ void ib_attachment_go(struct ib_attachment *attachment, enum ib_remove_reason re
 	if (!attachment->want_remove)
 		attachment->reason = reason;
 	attachment->want_remove = true;
-	/* An item at the very end of its life must not be queued once more. */
 	if (attachment->state < IB_ATTACHMENT_REMOVING)
-		queue_work(attachment->device->wq, &attachment->work);
+		ib_attachment_queue(attachment);
 }
 
 /**
@@ -402,22 +414,24 @@ static bool ib_attachments_all_removed(void *device)
  * One that does not return is waited for until the polite time is over.
  *
  * Context: the lifecycle thread.
- * Return: 0, -ETIME or -ESHUTDOWN.
+ * Return: 0 or -ESHUTDOWN.
  */
 int ib_attachments_close(struct ib_device *device)
 {
 	struct ib_hca *hca = device->hca;
 	struct ib_attachment *attachment;
+	int err;
 
 	spin_lock_irq(&hca->lock);
 	list_for_each_entry(attachment, &device->attachments, device_node) {
 		attachment->want_closing = true;
 		if (attachment->state < IB_ATTACHMENT_REMOVING)
-			queue_work(device->wq, &attachment->work);
+			ib_attachment_queue(attachment);
 	}
 	spin_unlock_irq(&hca->lock);
-	return ib_thread_wait(hca, "closing of the clients", IB_UNTIL_POLITE,
-			      ib_attachments_all_closed, device);
+	err = ib_thread_wait(hca, "closing of the clients", IB_UNTIL_POLITE,
+			     ib_attachments_all_closed, device);
+	return err == -ETIME ? 0 : err;
 }
 
 /* Ask one that has not been asked yet, the newest first, to go; its memory is kept. */

@@ -6,8 +6,6 @@
 
 #include "core.h"
 
-static struct lock_class_key ib_client_callback_key;
-
 /* Adding goes on without the caller after this. */
 #define IB_REGISTER_MS 15000
 
@@ -71,7 +69,7 @@ int ib_client_register(struct ib_client *client)
 		client->stuck = 0;
 		INIT_LIST_HEAD(&client->attachments);
 		ib_graveyard_init(&client->graveyard);
-		lockdep_init_map(&client->map, "ib_client_callback", &ib_client_callback_key, 0);
+		ib_lockmap_init(&client->map, IB_LOCKMAP_CLIENT);
 		list_add_tail(&client->node, &ib_registry.clients);
 		ib_registry_changed();
 	}
@@ -79,8 +77,6 @@ int ib_client_register(struct ib_client *client)
 	if (err)
 		return err;
 
-	lock_map_acquire(&client->map);
-	lock_map_release(&client->map);
 	ib_registry_attended();
 	while ((attachment = ib_client_attachment(client, ib_client_is_adding))) {
 		ib_flow_wait(attachment->device->hca, "add_one", client->name, IB_REGISTER_MS,
@@ -111,8 +107,6 @@ void ib_client_unregister(struct ib_client *client)
 	struct ib_attachment *attachment;
 
 	ib_assert_may_wait();
-	lock_map_acquire(&client->map);
-	lock_map_release(&client->map);
 	mutex_lock(&ib_registry.lock);
 	client->leaving = true;
 	ib_client_dismiss(client);

@@ -114,17 +114,47 @@ int ib_teardown_hca(struct ib_hca *hca);
 void ib_teardown_prove_quiet(struct ib_hca *hca);
 void ib_halt(struct ib_hca *hca);
 
+/* ---- lockdep (lockmap.c) ---- */
+
+/**
+ * enum ib_lockmap - the lock classes of the framework
+ * @IB_LOCKMAP_HARDWARE_GATE: a section inside a hardware gate
+ * @IB_LOCKMAP_SERVICE_GATE: a call inside a service
+ * @IB_LOCKMAP_REFERENCE: a section of one task that holds a device reference
+ * @IB_LOCKMAP_CLIENT: a callback of a client
+ * @IB_LOCKMAP_AGENT: a callback of an agent
+ * @IB_LOCKMAPS: how many there are
+ */
+enum ib_lockmap {
+	IB_LOCKMAP_HARDWARE_GATE,
+	IB_LOCKMAP_SERVICE_GATE,
+	IB_LOCKMAP_REFERENCE,
+	IB_LOCKMAP_CLIENT,
+	IB_LOCKMAP_AGENT,
+	IB_LOCKMAPS,
+};
+
+void ib_lockmap_init(struct lockdep_map *map, enum ib_lockmap which);
+void ib_lockmaps_init(void);
+void ib_lockmap_wait(struct lockdep_map *map);
+void ib_lockmaps_wait(void);
+
 /* ---- gates (gate.c), references (holder.c), devices (device.c, quarantine.c) ---- */
 int ib_gate_init(struct ib_gate *gate, struct ib_hca *hca);
 void ib_gate_exit_memory(struct ib_gate *gate);
 void ib_gate_open(struct ib_gate *gate);
 void ib_gate_refuse(struct ib_gate *gate, int error);
 void ib_gate_close(struct ib_gate *gate);
-void ib_gate_sync(struct ib_gate *gate);
 bool ib_gate_drained(void *gate);
+
+/** ib_gate_sync() - tell lockdep that this gate is going to be drained here */
+static inline void ib_gate_sync(struct ib_gate *gate)
+{
+	ib_lockmap_wait(&gate->map);
+}
+
 void ib_holder_init(struct ib_device *device);
 void ib_holder_take(struct ib_device *device, struct ib_holder *holder, const char *name);
-void ib_holder_sync(struct ib_device *device);
 void ib_holders_log(struct ib_device *device);
 bool ib_device_unheld(void *device);
 int ib_device_name_assign(struct ib_device *device);
@@ -162,8 +192,6 @@ void ib_graveyard_init(struct ib_graveyard *graveyard);
 void ib_graveyard_clear(struct ib_graveyard *graveyard);
 
 /* ---- user files (revoke.c), machine events (power.c), display (debugfs.c) ---- */
-int ib_revoke_init(void);
-void ib_revoke_exit(void);
 struct ib_revoke_list *ib_revoke_list_alloc(void);
 void ib_revoke_list_free(struct ib_revoke_list *list);
 void ib_revoke_all(struct ib_device *device);

@@ -16,8 +16,6 @@
 
 #include "core.h"
 
-static struct lock_class_key ib_hardware_gate_key;
-
 /* The gate is closing or changing over: ask the shared counter. */
 static noinline int ib_gate_enter_slowly(struct ib_gate *gate)
 {
@@ -127,7 +125,7 @@ int ib_gate_init(struct ib_gate *gate, struct ib_hca *hca)
 	gate->refuse = -ENODEV;
 	gate->open = false;
 	gate->drained = true;
-	lockdep_init_map(&gate->map, "ib_hardware_gate", &ib_hardware_gate_key, 0);
+	ib_lockmap_init(&gate->map, IB_LOCKMAP_HARDWARE_GATE);
 	return percpu_ref_init(&gate->ref, ib_gate_emptied,
 			       PERCPU_REF_INIT_DEAD | PERCPU_REF_ALLOW_REINIT, GFP_KERNEL);
 }
@@ -157,7 +155,7 @@ void ib_gate_open(struct ib_gate *gate)
 	gate->drained = false;
 	percpu_ref_reinit(&gate->ref);
 	spin_lock_irq(&hca->lock);
-	WRITE_ONCE(gate->refuse, hca->gone || hca->goal == IB_GOAL_SHUTDOWN ? -EIO : 0);
+	WRITE_ONCE(gate->refuse, hca->gone || hca->shutdown ? -EIO : 0);
 	spin_unlock_irq(&hca->lock);
 }
 
@@ -192,19 +190,6 @@ void ib_gate_close(struct ib_gate *gate)
 		return;
 	gate->open = false;
 	percpu_ref_kill(&gate->ref);
-}
-
-/**
- * ib_gate_sync() - tell lockdep that this gate is going to be drained here
- * @gate: the gate
- *
- * To be called before the wait, by whoever waits: a section that holds what the caller holds, or a
- * caller that is inside itself, is reported now and not only when it hangs.
- */
-void ib_gate_sync(struct ib_gate *gate)
-{
-	lock_map_acquire(&gate->map);
-	lock_map_release(&gate->map);
 }
 
 /**

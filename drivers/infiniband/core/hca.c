@@ -95,12 +95,19 @@ static void ib_hca_shut_gates(struct ib_hca *hca)
 		ib_gate_refuse(&hca->device->gate, -EIO);
 }
 
-/* With the lock held.  Returns whether the goal rose. */
+/*
+ * With the lock held.  Returns whether something rose.  SHUTDOWN is kept beside the goal and not
+ * above it: a remove() that comes at the same time still needs its teardown (model: mutant
+ * M_SHUTGOAL).
+ */
 static bool ib_hca_raise_locked(struct ib_hca *hca, enum ib_goal goal)
 {
-	if (goal <= hca->goal)
+	if (goal == IB_GOAL_SHUTDOWN ? hca->shutdown : goal <= hca->goal)
 		return false;
-	hca->goal = goal;
+	if (goal == IB_GOAL_SHUTDOWN)
+		WRITE_ONCE(hca->shutdown, true);
+	else
+		hca->goal = goal;
 	trace_ib_teardown_goal(hca, ib_goal_name(goal), goal);
 	return true;
 }
@@ -194,17 +201,13 @@ EXPORT_SYMBOL_GPL(ib_hca_permit);
 
 static bool ib_hca_is_settled(void *arg)
 {
-	struct ib_hca *hca = arg;
-
-	return hca->idle || hca->halted;
+	return ((struct ib_hca *)arg)->idle;
 }
 
-int ib_hca_settle(struct ib_hca *hca)
+void ib_hca_settle(struct ib_hca *hca)
 {
 	ib_assert_may_wait();
-	ib_gate_sync(&hca->gate);
 	ib_flow_wait(hca, "the lifecycle thread", dev_name(hca->parent), 0, ib_hca_is_settled, hca);
-	return READ_ONCE(hca->goal) == IB_GOAL_SHUTDOWN ? -ESHUTDOWN : 0;
 }
 EXPORT_SYMBOL_GPL(ib_hca_settle);
 
@@ -226,10 +229,10 @@ int ib_hca_add(struct ib_hca *hca)
 	if (err)
 		return err;
 	ib_debugfs_add_hca(hca);
-	err = ib_hca_settle(hca);
-	if (err || hca->up || hca->holds)
-		return err;
-	err = hca->start_error;
+	ib_hca_settle(hca);
+	if (hca->up || hca->holds)
+		return 0;
+	err = hca->shutdown ? -ESHUTDOWN : hca->start_error;
 	ib_hca_remove(hca);
 	return err ?: -EIO;
 }
@@ -237,12 +240,8 @@ EXPORT_SYMBOL_GPL(ib_hca_add);
 
 int ib_hca_remove(struct ib_hca *hca)
 {
-	int err;
-
 	ib_hca_raise(hca, IB_GOAL_REMOVE);
-	err = ib_hca_settle(hca);
-	if (err)
-		return err;
+	ib_hca_settle(hca);
 	mutex_lock(&ib_registry.lock);
 	list_del_init(&hca->node);
 	mutex_unlock(&ib_registry.lock);
@@ -306,9 +305,9 @@ int ib_provider_bind(struct ib_hca *hca, const struct ib_provider *provider, voi
 	spin_unlock_irq(&hca->lock);
 	if (err)
 		return err;
-	err = ib_hca_settle(hca);
-	if (err || hca->device || !hca->start_error)
-		return err;
+	ib_hca_settle(hca);
+	if (hca->device || !hca->start_error)
+		return 0;
 	err = hca->start_error;
 	ib_provider_unbind(hca);
 	return err;
@@ -317,9 +316,7 @@ EXPORT_SYMBOL_GPL(ib_provider_bind);
 
 static bool ib_provider_is_gone(void *arg)
 {
-	struct ib_hca *hca = arg;
-
-	return !hca->provider || hca->halted;
+	return !((struct ib_hca *)arg)->provider;
 }
 
 int ib_provider_unbind(struct ib_hca *hca)
@@ -337,8 +334,6 @@ int ib_provider_unbind(struct ib_hca *hca)
 	spin_unlock_irq(&hca->lock);
 	ib_flow_wait(hca, "the provider's device", dev_name(hca->parent), 0, ib_provider_is_gone,
 		     hca);
-	if (READ_ONCE(hca->provider))
-		return -ESHUTDOWN;
 	return hca->quarantined > before ? -EBUSY : 0;
 }
 EXPORT_SYMBOL_GPL(ib_provider_unbind);

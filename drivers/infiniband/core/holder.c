@@ -11,8 +11,6 @@
 #include "core.h"
 #include "trace.h"
 
-static struct lock_class_key ib_device_ref_key;
-
 static void ib_device_ref_zero(struct kref *ref)
 {
 	container_of(ref, struct ib_device, ref)->ref_zero = true;
@@ -97,7 +95,7 @@ void ib_holder_init(struct ib_device *device)
 {
 	kref_init(&device->ref);
 	INIT_LIST_HEAD(&device->holders);
-	lockdep_init_map(&device->ref_map, "ib_device_reference", &ib_device_ref_key, 0);
+	ib_lockmap_init(&device->ref_map, IB_LOCKMAP_REFERENCE);
 	spin_lock_irq(&device->hca->lock);
 	ib_holder_link(device, &device->initial, "framework", _RET_IP_);
 	spin_unlock_irq(&device->hca->lock);
@@ -117,16 +115,6 @@ void ib_holder_take(struct ib_device *device, struct ib_holder *holder, const ch
 	kref_get(&device->ref);
 	ib_holder_link(device, holder, name, _RET_IP_);
 	spin_unlock_irq(&device->hca->lock);
-}
-
-/**
- * ib_holder_sync() - tell lockdep that the last device reference is going to be waited for here
- * @device: the device
- */
-void ib_holder_sync(struct ib_device *device)
-{
-	lock_map_acquire(&device->ref_map);
-	lock_map_release(&device->ref_map);
 }
 
 /**

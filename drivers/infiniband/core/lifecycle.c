@@ -51,6 +51,20 @@ const char *ib_device_state_name(enum ib_device_state state)
 EXPORT_SYMBOL_GPL(ib_device_state_name);
 
 /**
+ * ib_device_may_move() - is a move in the table?
+ * @from: the present state
+ * @to: another
+ *
+ * Return: yes, if so.
+ */
+bool ib_device_may_move(enum ib_device_state from, enum ib_device_state to)
+{
+	return from < IB_DEVICE_STATES && to < IB_DEVICE_STATES &&
+	       (ib_device_moves[from] & BIT(to));
+}
+EXPORT_SYMBOL_GPL(ib_device_may_move);
+
+/**
  * ib_device_move() - the one writer of &ib_device.state
  * @device: the device
  * @to: its next state
@@ -66,7 +80,7 @@ bool ib_device_move(struct ib_device *device, enum ib_device_state to)
 
 	spin_lock_irq(&hca->lock);
 	from = device->state;
-	legal = ib_device_moves[from] & BIT(to);
+	legal = ib_device_may_move(from, to);
 	if (legal) {
 		WRITE_ONCE(device->state, to);
 		trace_ib_teardown_state(device, ib_device_state_name(to), to);
@@ -78,6 +92,16 @@ bool ib_device_move(struct ib_device *device, enum ib_device_state to)
 	return legal;
 }
 
+/* A shutdown is no teardown: only a flow that waits for one gets it. */
+static bool ib_life_device_goes(const struct ib_hca *hca)
+{
+	enum ib_goal goal = READ_ONCE(hca->goal);
+
+	if (READ_ONCE(hca->provider_leaving))
+		return true;
+	return READ_ONCE(hca->shutdown) ? goal == IB_GOAL_REMOVE : goal != IB_GOAL_RUN;
+}
+
 /**
  * ib_life_disturbed() - is something wanted that a bring-up is in the way of?
  * @hca: the HCA
@@ -87,12 +111,36 @@ bool ib_device_move(struct ib_device *device, enum ib_device_state to)
  */
 bool ib_life_disturbed(const struct ib_hca *hca)
 {
-	return READ_ONCE(hca->goal) != IB_GOAL_RUN || READ_ONCE(hca->provider_leaving);
+	return ib_life_device_goes(hca) || (READ_ONCE(hca->shutdown) && !hca->halted);
 }
 
 static bool ib_aborts_over(void *arg)
 {
 	return !((struct ib_hca *)arg)->aborting;
+}
+
+static void ib_life_quiet(struct ib_hca *hca)
+{
+	dev_err(hca->parent, "the HCA is gone: %s\n", hca->gone_cause);
+	ib_thread_wait(hca, "command waiters to be told", IB_UNTIL_NEVER, ib_aborts_over, hca);
+	ib_teardown_prove_quiet(hca);
+	WRITE_ONCE(hca->gone_done, true);
+	ib_hca_wake(hca);
+}
+
+/*
+ * What is posted by a section that is inside the gate must be flushed too, so the gate of this
+ * incarnation, which will not open again, drains first.
+ */
+static void ib_life_flush(struct ib_hca *hca, struct ib_device *device)
+{
+	ib_gate_close(&device->gate);
+	if (ib_thread_wait(hca, "sections inside the device's gate", IB_UNTIL_NEVER,
+			   ib_gate_drained, &device->gate))
+		return;
+	device->flushed = true;
+	device->ops->flush(device);
+	ib_objects_flush(device);
 }
 
 /**
@@ -110,17 +158,16 @@ void ib_life_attend(struct ib_hca *hca)
 {
 	struct ib_device *device = hca->device;
 
-	if (!ib_hca_is_gone(hca) || hca->gone_done || hca->goal == IB_GOAL_SHUTDOWN)
+	/* This is called from every wait, those below it included. */
+	if (!ib_hca_is_gone(hca) || hca->attending ||
+	    (READ_ONCE(hca->shutdown) && !hca->halted))
 		return;
-	WRITE_ONCE(hca->gone_done, true);
-	dev_err(hca->parent, "the HCA is gone: %s\n", hca->gone_cause);
-	ib_thread_wait(hca, "command waiters to be told", IB_UNTIL_NEVER, ib_aborts_over, hca);
-	ib_teardown_prove_quiet(hca);
-	if (device && !device->stop_done) {
-		device->ops->flush(device);
-		ib_objects_flush(device);
-	}
-	ib_hca_wake(hca);
+	hca->attending = true;
+	if (!hca->gone_done)
+		ib_life_quiet(hca);
+	if (device && !device->flushed && !device->stop_done)
+		ib_life_flush(hca, device);
+	hca->attending = false;
 }
 
 /* What the thread does next. */
@@ -153,24 +200,26 @@ static bool ib_roster_is_due(const struct ib_hca *hca)
 /* With the lock held: what is wanted against what is. */
 static enum ib_step ib_life_next(struct ib_hca *hca)
 {
-	if (hca->goal == IB_GOAL_SHUTDOWN)
-		return hca->halted ? IB_STEP_NONE : IB_STEP_HALT;
-	if (hca->device && (hca->goal != IB_GOAL_RUN || hca->provider_leaving))
+	if (hca->shutdown && !hca->halted)
+		return IB_STEP_HALT;
+	if (hca->device && ib_life_device_goes(hca))
 		return IB_STEP_TEARDOWN;
 	if (hca->provider_leaving)
 		return IB_STEP_DETACH;
-	if (hca->goal != IB_GOAL_RUN && hca->active)
+	if (hca->device)
+		return ib_roster_is_due(hca) ? IB_STEP_ROSTER : IB_STEP_NONE;
+	if (hca->active && (hca->shutdown ? hca->goal == IB_GOAL_REMOVE :
+					    hca->goal != IB_GOAL_RUN))
 		return IB_STEP_STOP;
-	if (hca->goal == IB_GOAL_REMOVE || hca->holds)
-		return hca->goal == IB_GOAL_RUN && hca->device && ib_roster_is_due(hca) ?
-			IB_STEP_ROSTER : IB_STEP_NONE;
+	if (hca->shutdown || hca->goal == IB_GOAL_REMOVE || hca->holds)
+		return IB_STEP_NONE;
 	if (hca->goal != IB_GOAL_RUN)
 		return IB_STEP_TURN;
+	if (!ib_life_may_try(hca))
+		return IB_STEP_NONE;
 	if (!hca->up)
-		return ib_life_may_try(hca) ? IB_STEP_START : IB_STEP_NONE;
-	if (!hca->device)
-		return hca->provider && ib_life_may_try(hca) ? IB_STEP_CREATE : IB_STEP_NONE;
-	return ib_roster_is_due(hca) ? IB_STEP_ROSTER : IB_STEP_NONE;
+		return IB_STEP_START;
+	return hca->provider ? IB_STEP_CREATE : IB_STEP_NONE;
 }
 
 /* With the lock held: the HCA is down and is to come up again.  A new life has lost nothing. */
@@ -198,6 +247,9 @@ static enum ib_step ib_life_look(struct ib_hca *hca)
 		wake_up_all(&hca->wait);
 		break;
 	case IB_STEP_NONE:
+		/* Waking wakes this thread too, so only when there is something new to see. */
+		if (hca->idle && !kthread_should_stop())
+			break;
 		hca->idle = true;
 		hca->ended = kthread_should_stop();
 		wake_up_all(&hca->wait);

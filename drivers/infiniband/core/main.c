@@ -79,9 +79,7 @@ static int __init ib_core_init(void)
 {
 	int err;
 
-	err = ib_revoke_init();
-	if (err)
-		return err;
+	ib_lockmaps_init();
 	ib_debugfs_init();
 	err = ib_verbs_init();
 	if (err)
@@ -95,7 +93,6 @@ exit_verbs:
 	ib_verbs_exit();
 exit_debugfs:
 	ib_debugfs_exit();
-	ib_revoke_exit();
 	return err;
 }
 
@@ -104,7 +101,6 @@ static void __exit ib_core_exit(void)
 	ib_power_exit();
 	ib_verbs_exit();
 	ib_debugfs_exit();
-	ib_revoke_exit();
 	xa_destroy(&ib_registry.devices);
 }
 
@@ -114,4 +110,6 @@ module_exit(ib_core_exit);
 
 MODULE_DESCRIPTION("LastRef InfiniBand core");
 MODULE_LICENSE("GPL");
-MODULE_VERSION("5.0.0");
+#ifdef LASTREF_VERSION
+MODULE_VERSION(LASTREF_VERSION);
+#endif

@@ -51,7 +51,9 @@ struct ib_mapping {
 	unsigned long pgoff;
 };
 
+/* There is a mount while there are devices; a mount keeps ib_core's text, so not for longer. */
 static struct vfsmount *ib_fs_mount;
+static int ib_fs_users;
 
 static int ib_fs_init_context(struct fs_context *context)
 {
@@ -65,38 +67,38 @@ static struct file_system_type ib_fs = {
 	.kill_sb = kill_anon_super,
 };
 
-int ib_revoke_init(void)
-{
-	ib_fs_mount = kern_mount(&ib_fs);
-	return PTR_ERR_OR_ZERO(ib_fs_mount);
-}
-
-void ib_revoke_exit(void)
-{
-	kern_unmount(ib_fs_mount);
-}
-
 struct ib_revoke_list *ib_revoke_list_alloc(void)
 {
 	struct ib_revoke_list *list = kzalloc(sizeof(*list), GFP_KERNEL);
 	struct inode *inode;
+	int err;
 
 	if (!list)
 		return ERR_PTR(-ENOMEM);
+	err = simple_pin_fs(&ib_fs, &ib_fs_mount, &ib_fs_users);
+	if (err)
+		goto free;
 	inode = alloc_anon_inode(ib_fs_mount->mnt_sb);
 	if (IS_ERR(inode)) {
-		kfree(list);
-		return ERR_CAST(inode);
+		err = PTR_ERR(inode);
+		goto unpin;
 	}
 	mutex_init(&list->lock);
 	INIT_LIST_HEAD(&list->files);
 	list->inode = inode;
 	return list;
+
+unpin:
+	simple_release_fs(&ib_fs_mount, &ib_fs_users);
+free:
+	kfree(list);
+	return ERR_PTR(err);
 }
 
 void ib_revoke_list_free(struct ib_revoke_list *list)
 {
 	iput(list->inode);
+	simple_release_fs(&ib_fs_mount, &ib_fs_users);
 	kfree(list);
 }
 

@@ -157,6 +157,11 @@ static u64 ib_roster_retry_at(struct ib_device *device)
 	return first;
 }
 
+static bool ib_roster_may_grow(const struct ib_hca *hca)
+{
+	return !ib_life_disturbed(hca) && !READ_ONCE(hca->shutdown);
+}
+
 /**
  * ib_roster_update() - one pass
  * @device: REGISTERING or LIVE
@@ -175,9 +180,9 @@ void ib_roster_update(struct ib_device *device)
 
 	if (ib_roster_fence(device))
 		return;
-	while (!ib_life_disturbed(hca) && (instance = ib_roster_startable(device, gen)))
+	while (ib_roster_may_grow(hca) && (instance = ib_roster_startable(device, gen)))
 		ib_service_start(instance);
-	if (!ib_life_disturbed(hca))
+	if (ib_roster_may_grow(hca))
 		ib_roster_offer(device);
 
 	spin_lock_irq(&hca->lock);

@@ -15,8 +15,6 @@
 
 #define IB_SERVICE_DEPTH_MAX 16
 
-static struct lock_class_key ib_service_gate_key;
-
 static unsigned int ib_depth_below(const struct ib_service *service, unsigned int level)
 {
 	struct ib_service *const *need;
@@ -203,7 +201,7 @@ struct ib_service_instance *ib_service_create(struct ib_device *device,
 	instance->service = service;
 	instance->device = device;
 	INIT_LIST_HEAD(&instance->agents);
-	lockdep_init_map(&instance->map, "ib_service_gate", &ib_service_gate_key, 0);
+	ib_lockmap_init(&instance->map, IB_LOCKMAP_SERVICE_GATE);
 	service->instances++;
 	ib_service_link(instance);
 	return instance;
@@ -330,8 +328,7 @@ int ib_service_stop(struct ib_service_instance *instance, enum ib_until until)
 		if (ops->close)
 			ops->close(instance);
 	}
-	lock_map_acquire(&instance->map);
-	lock_map_release(&instance->map);
+	ib_lockmap_wait(&instance->map);
 	err = ib_agents_reap_service(instance);
 	if (err != -ESHUTDOWN)
 		err = ib_thread_wait(hca, instance->service->name, until, ib_service_is_empty,

@@ -27,9 +27,7 @@ static void ib_teardown_refuse(struct ib_device *device)
 
 static int ib_teardown_clients(struct ib_device *device)
 {
-	int err = ib_attachments_close(device);
-
-	return err == -ESHUTDOWN ? err : ib_attachments_remove(device);
+	return ib_attachments_close(device) ?: ib_attachments_remove(device);
 }
 
 /* Nobody of this device touches the hardware after this. */
@@ -48,6 +46,9 @@ static int ib_teardown_quiesce(struct ib_hca *hca, struct ib_device *device)
 	ib_revoke_zap(device);
 	/* GONE may have come since the last wait: completions end before the provider goes. */
 	ib_life_attend(hca);
+	err = ib_verbs_quiesce(device);
+	if (err)
+		return err;
 	device->ops->stop(device);
 	ib_device_kill(device);
 	return 0;
@@ -57,8 +58,9 @@ static int ib_teardown_release(struct ib_hca *hca, struct ib_device *device)
 {
 	int err;
 
-	ib_holder_sync(device);
-	ib_device_drop(&device->initial);
+	ib_lockmap_wait(&device->ref_map);
+	if (device->initial.device)
+		ib_device_drop(&device->initial);
 	err = ib_thread_wait(hca, "the last device reference", IB_UNTIL_QUARANTINE,
 			     ib_device_unheld, device);
 	if (err == -ESHUTDOWN)
@@ -74,44 +76,58 @@ static int ib_teardown_release(struct ib_hca *hca, struct ib_device *device)
 	if (!ib_device_move(device, IB_DEVICE_RELEASED))
 		return -EINVAL;
 	ib_device_name_release(device);
+	/* Items that have dropped their reference may still be returning, and hold memory. */
+	destroy_workqueue(device->wq);
+	device->wq = NULL;
 	put_device(&device->dev);
 	return 0;
 }
 
+/* CLOSING and DRAINING, from wherever the device stands. */
+static int ib_teardown_stop(struct ib_hca *hca, struct ib_device *device)
+{
+	int err;
+
+	if (device->state < IB_DEVICE_CLOSING && !ib_device_move(device, IB_DEVICE_CLOSING))
+		return -EINVAL;
+	ib_teardown_refuse(device);
+	err = ib_teardown_clients(device);
+	if (err)
+		return err;
+	if (device->state < IB_DEVICE_DRAINING && !ib_device_move(device, IB_DEVICE_DRAINING))
+		return -EINVAL;
+	err = ib_services_stop(device);
+	if (err)
+		return err;
+	err = ib_teardown_quiesce(hca, device);
+	if (err)
+		return err;
+	return ib_device_move(device, IB_DEVICE_STOPPED) ? 0 : -EINVAL;
+}
+
 /**
  * ib_teardown_device() - take the device of an HCA through all of it
- * @hca: the HCA; has a device, in state REGISTERING or LIVE, or one that a shutdown left
+ * @hca: the HCA; has a device, in any state
  *
  * Context: the lifecycle thread.
- * Return: 0: there is no device any more; -ESHUTDOWN.
+ * Return: 0: there is no device any more; -ESHUTDOWN: it was left where it was.
  */
 int ib_teardown_device(struct ib_hca *hca)
 {
 	struct ib_device *device = hca->device;
-	int err;
+	int err = 0;
 
 	spin_lock_irq(&hca->lock);
 	device->reason_reset = !hca->provider_leaving && hca->goal != IB_GOAL_REMOVE;
 	spin_unlock_irq(&hca->lock);
+	/* What a shutdown has stopped completes nothing: work requests end by software. */
+	if (hca->halted)
+		ib_hca_gone(hca, "the machine is going down");
 	ib_teardown_begin(hca, IB_TIMED_DEVICE);
-	if (!ib_device_move(device, IB_DEVICE_CLOSING))
-		return -EINVAL;
-	ib_teardown_refuse(device);
-	err = ib_teardown_clients(device);
-	if (err == -ESHUTDOWN)
-		goto out;
-	if (!ib_device_move(device, IB_DEVICE_DRAINING))
-		return -EINVAL;
-	err = ib_services_stop(device);
-	if (err == -ESHUTDOWN)
-		goto out;
-	err = ib_teardown_quiesce(hca, device);
-	if (err == -ESHUTDOWN)
-		goto out;
-	if (!ib_device_move(device, IB_DEVICE_STOPPED))
-		return -EINVAL;
-	err = ib_teardown_release(hca, device);
-out:
+	if (device->state < IB_DEVICE_STOPPED)
+		err = ib_teardown_stop(hca, device);
+	if (!err)
+		err = ib_teardown_release(hca, device);
 	ib_teardown_end(hca);
 	return err;
 }

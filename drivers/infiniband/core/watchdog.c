@@ -244,7 +244,7 @@ static bool ib_condition_holds(struct ib_hca *hca, ib_condition cond, void *arg)
 
 static int ib_thread_gives_up(struct ib_hca *hca, enum ib_until until)
 {
-	if (READ_ONCE(hca->goal) == IB_GOAL_SHUTDOWN)
+	if (READ_ONCE(hca->shutdown) && !hca->halted)
 		return -ESHUTDOWN;
 	if ((until == IB_UNTIL_GOAL || until == IB_UNTIL_ADDED) && ib_life_disturbed(hca))
 		return -EINTR;
@@ -380,4 +380,5 @@ void ib_assert_may_wait(void)
 	might_sleep();
 	if (IS_ENABLED(CONFIG_PROVE_LOCKING))
 		WARN_ON_ONCE(lockdep_rtnl_is_held());
+	ib_lockmaps_wait();
 }

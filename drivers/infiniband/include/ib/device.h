@@ -115,6 +115,7 @@ struct ib_holder {
  * @index: what netlink calls the device; unique while in use
  * @state: written by lifecycle.c alone, under the HCA's lock
  * @reason_reset: this teardown is to be followed by another incarnation
+ * @flushed: &ib_device_ops.flush has been called
  * @stop_done: &ib_device_ops.stop has been called
  * @visible: the class device has been added
  * @named: it has a name and an index
@@ -149,6 +150,7 @@ struct ib_device {
 	u32 index;
 	enum ib_device_state state;
 	bool reason_reset;
+	bool flushed;
 	bool stop_done;
 	bool visible;
 	bool named;
@@ -317,6 +319,8 @@ static inline enum ib_device_state ib_device_state(const struct ib_device *devic
 {
 	return READ_ONCE(device->state);
 }
+
+bool ib_device_may_move(enum ib_device_state from, enum ib_device_state to);
 
 /**
  * ib_device_state_name() - the word for a state, as debugfs, the log and the trace use it

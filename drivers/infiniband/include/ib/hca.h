@@ -35,7 +35,9 @@ struct task_struct;
  * @IB_GOAL_RESET: down, and up again as soon as nobody holds it down
  * @IB_GOAL_SUSPEND: like RESET, for a machine going to sleep
  * @IB_GOAL_REMOVE: down for good
- * @IB_GOAL_SHUTDOWN: stop the hardware at once; no teardown, nothing is freed, nobody is called
+ * @IB_GOAL_SHUTDOWN: stop the hardware at once; no teardown, nothing is freed, nobody is called.
+ *	Kept beside the others (&ib_hca.shutdown), so that a remove() at the same time gets its
+ *	teardown after the stop.
  */
 enum ib_goal {
 	IB_GOAL_RUN,
@@ -169,10 +171,12 @@ struct ib_teardown {
  * @clock: source of time
  * @goal: see enum ib_goal
  * @holds: bits of enum ib_hold
+ * @shutdown: SHUTDOWN: the machine is going down; for ever
  * @active: between the beginning of @start and the end of @stop
  * @gone: GONE: the hardware does not answer or may not be asked any more
  * @gone_cause: why, a literal, for the log
  * @gone_done: the thread has dealt with GONE: quiet or not, and flushed
+ * @attending: the thread is dealing with GONE; its own
  * @aborting: how many calls of &ib_hca_ops.abort are under way
  * @quiet: the hardware has been proven unable to write to memory
  * @up: @start has succeeded and @stop has not run
@@ -212,10 +216,12 @@ struct ib_hca {
 	const struct ib_clock *clock;
 	enum ib_goal goal;
 	unsigned int holds;
+	bool shutdown;
 	bool active;
 	bool gone;
 	const char *gone_cause;
 	bool gone_done;
+	bool attending;
 	unsigned int aborting;
 	bool quiet;
 	bool up;
@@ -272,8 +278,7 @@ int ib_hca_add(struct ib_hca *hca);
  *
  * Context: remove of the PCI driver; may sleep; no RTNL.
  * Return: 0; -EBUSY: a device is in quarantine, its memory stays; -EIO: the hardware could not be
- * proven quiet, DMA memory stays; -ESHUTDOWN: the machine is going down, nothing was freed and
- * nothing is to be freed.
+ * proven quiet, DMA memory stays.
  */
 int ib_hca_remove(struct ib_hca *hca);
 
@@ -367,9 +372,8 @@ void ib_hca_raise(struct ib_hca *hca, enum ib_goal goal);
  * @hca: the HCA
  *
  * Context: may sleep; no RTNL; at most 15 seconds unless code of ours does not leave the gate.
- * Return: 0, or -ESHUTDOWN.
  */
-int ib_hca_settle(struct ib_hca *hca);
+void ib_hca_settle(struct ib_hca *hca);
 
 /**
  * ib_hca_shutdown() - stop the hardware, now
@@ -421,7 +425,7 @@ int ib_provider_bind(struct ib_hca *hca, const struct ib_provider *provider, voi
  * way.  No callback of the provider or of its device runs after the return.
  *
  * Context: remove of the protocol driver; may sleep; no RTNL; at most 15 seconds.
- * Return: 0, -EBUSY: the device went to quarantine, or -ESHUTDOWN.
+ * Return: 0, or -EBUSY: the device went to quarantine.
  */
 int ib_provider_unbind(struct ib_hca *hca);
 

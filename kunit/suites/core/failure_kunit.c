@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Every callback fails once: of the HCA, the provider, a service, a client.  And every allocation.
+ *
+ * What failed is undone, said in one line, and tried again; nothing else is harmed.
+ */
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include <lastref/fault.h>
+
+#include "fake.h"
+
+struct stage {
+	struct fake_service *mad;
+	struct fake_service *sa;
+	struct fake_client *ipoib;
+	struct fake_client *uverbs;
+	struct fake_hca *hca;
+};
+
+static struct stage *stage_create(struct kunit *test)
+{
+	struct stage *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	s->mad = fake_service_create(test, "mad", NULL, NULL);
+	s->sa = fake_service_create(test, "sa", s->mad, NULL);
+	s->ipoib = fake_client_create(test, "ipoib");
+	s->uverbs = fake_client_create(test, "uverbs");
+	fake_client_needs(s->ipoib, s->sa);
+	s->hca = fake_hca_create(test, "lr-failure");
+	KUNIT_ASSERT_EQ(test, fake_service_register(s->mad), 0);
+	KUNIT_ASSERT_EQ(test, fake_service_register(s->sa), 0);
+	KUNIT_ASSERT_EQ(test, fake_client_register(s->ipoib), 0);
+	KUNIT_ASSERT_EQ(test, fake_client_register(s->uverbs), 0);
+	return s;
+}
+
+/*
+ * Let time pass in small steps until a condition holds.  The kernel's own grace periods are longer
+ * than a step, so a limit says that something has not happened, never when it did.
+ */
+#define PASS_UNTIL(fake, cond, limit) \
+	({ \
+		unsigned int __ms; \
+		bool __ok; \
+		\
+		for (__ms = 0; !(__ok = (cond)) && __ms < (limit); __ms += 100) { \
+			usleep_range(1000, 1001); \
+			fake_advance(fake, 100); \
+		} \
+		__ok; \
+	})
+
+/* The first start fails: so does the probe, and the driver may try again. */
+static void failure_first_start(struct kunit *test)
+{
+	struct stage *s = stage_create(test);
+
+	s->hca->start_fails = 1;
+	KUNIT_EXPECT_EQ(test, fake_hca_add(s->hca), -EIO);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->hca->stops), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->hca->releases), 0);
+	KUNIT_EXPECT_EQ(test, ib_hca_enter(s->hca->hca), -ENODEV);
+}
+
+/* The first device fails: the provider is not bound, the HCA stays. */
+static void failure_first_create(struct kunit *test)
+{
+	struct stage *s = stage_create(test);
+
+	s->hca->create_fails = 1;
+	KUNIT_ASSERT_EQ(test, fake_hca_add(s->hca), 0);
+	KUNIT_EXPECT_EQ(test, fake_hca_bind(s->hca), -EAGAIN);
+	KUNIT_EXPECT_NULL(test, s->hca->hca->provider);
+	KUNIT_EXPECT_EQ(test, fake_hca_bind(s->hca), 0);
+	KUNIT_EXPECT_TRUE(test, fake_is_live(s->hca));
+}
+
+/* In a recovery, start fails twice: tried again after one and after two seconds. */
+static void failure_restart(struct kunit *test)
+{
+	struct stage *s = stage_create(test);
+
+	KUNIT_ASSERT_EQ(test, fake_hca_up(s->hca), 0);
+	s->hca->start_fails = 2;
+	ib_hca_raise(s->hca->hca, IB_GOAL_RESET);
+	ib_hca_settle(s->hca->hca);
+	KUNIT_EXPECT_FALSE(test, fake_is_live(s->hca));
+	KUNIT_EXPECT_TRUE(test, PASS_UNTIL(s->hca, fake_is_live(s->hca), 20000));
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->hca->starts), 4);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->ipoib->adds), 2);
+}
+
+/* It fails for good: three more tries, then silence until somebody asks; remove() still works. */
+static void failure_restart_for_good(struct kunit *test)
+{
+	struct stage *s = stage_create(test);
+
+	KUNIT_ASSERT_EQ(test, fake_hca_up(s->hca), 0);
+	s->hca->start_fails = 100;
+	ib_hca_raise(s->hca->hca, IB_GOAL_RESET);
+	PASS_UNTIL(s->hca, false, 60000);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->hca->starts), 5);
+	s->hca->start_fails = 0;
+	ib_hca_permit(s->hca->hca, IB_HOLD_RESET);
+	KUNIT_EXPECT_TRUE(test, PASS_UNTIL(s->hca, fake_is_live(s->hca), 1000));
+}
+
+static void failure_recreate(struct kunit *test)
+{
+	struct stage *s = stage_create(test);
+
+	KUNIT_ASSERT_EQ(test, fake_hca_up(s->hca), 0);
+	s->hca->create_fails = 1;
+	ib_hca_raise(s->hca->hca, IB_GOAL_RESET);
+	ib_hca_settle(s->hca->hca);
+	KUNIT_EXPECT_FALSE(test, fake_is_live(s->hca));
+	KUNIT_EXPECT_TRUE(test, PASS_UNTIL(s->hca, fake_is_live(s->hca), 20000));
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->hca->creates), 3);
+}
+
+/* A service does not start: clients that need it wait, the others do not; a later try succeeds. */
+static void failure_service_start(struct kunit *test)
+{
+	struct stage *s = stage_create(test);
+	struct fake_service *other = fake_service_create(test, "other", NULL, NULL);
+
+	s->sa->start_fails = 1;
+	KUNIT_ASSERT_EQ(test, fake_hca_up(s->hca), 0);
+	KUNIT_EXPECT_TRUE(test, fake_is_live(s->hca));
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->ipoib->adds), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->uverbs->adds), 1);
+	KUNIT_ASSERT_EQ(test, fake_service_register(other), 0);
+	KUNIT_EXPECT_TRUE(test, LR_WAIT(atomic_read(&s->ipoib->adds) == 1, 1000));
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->sa->starts), 2);
+}
+
+/* Its second port does not: the first is stopped again, then the service. */
+static void failure_service_port(struct kunit *test)
+{
+	struct stage *s = stage_create(test);
+
+	s->sa->port_fails = 1;
+	KUNIT_ASSERT_EQ(test, fake_hca_up(s->hca), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->sa->ports), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->sa->stops), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->ipoib->adds), 0);
+	KUNIT_EXPECT_EQ(test, fake_hca_remove(s->hca), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->sa->stops), 1);
+}
+
+/* A client's add_one fails: no remove_one for it; tried again after one second, and two more. */
+static void failure_add_one(struct kunit *test)
+{
+	struct stage *s = stage_create(test);
+
+	s->ipoib->add_fails = 2;
+	KUNIT_ASSERT_EQ(test, fake_hca_up(s->hca), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->ipoib->failed_adds), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->uverbs->adds), 1);
+	PASS_UNTIL(s->hca, false, 800);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->ipoib->failed_adds), 1);
+	KUNIT_EXPECT_TRUE(test, PASS_UNTIL(s->hca, atomic_read(&s->ipoib->adds) == 1, 4000));
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->ipoib->failed_adds), 2);
+	KUNIT_EXPECT_EQ(test, fake_hca_remove(s->hca), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->ipoib->removes), 1);
+}
+
+/* It fails until the device goes. */
+static void failure_add_one_for_good(struct kunit *test)
+{
+	struct stage *s = stage_create(test);
+
+	s->ipoib->add_fails = 1000;
+	KUNIT_ASSERT_EQ(test, fake_hca_up(s->hca), 0);
+	PASS_UNTIL(s->hca, false, 20000);
+	KUNIT_EXPECT_GE(test, atomic_read(&s->ipoib->failed_adds), 4);
+	KUNIT_EXPECT_EQ(test, fake_hca_remove(s->hca), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->ipoib->removes), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->ipoib->frees), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->ipoib->closings), 0);
+}
+
+static void failure_bad_client(struct kunit *test)
+{
+	struct fake_client *fc = fake_client_create(test, "bad");
+
+	fc->client.remove_one = NULL;
+	KUNIT_EXPECT_EQ(test, fake_client_register(fc), -EINVAL);
+}
+
+static void failure_client_twice(struct kunit *test)
+{
+	struct fake_client *fc = fake_client_create(test, "twice");
+
+	KUNIT_EXPECT_EQ(test, fake_client_register(fc), 0);
+	KUNIT_EXPECT_EQ(test, fake_client_register(fc), -EEXIST);
+}
+
+static void failure_service_twice(struct kunit *test)
+{
+	struct fake_service *fs = fake_service_create(test, "twice", NULL, NULL);
+
+	KUNIT_EXPECT_EQ(test, fake_service_register(fs), 0);
+	KUNIT_EXPECT_EQ(test, fake_service_register(fs), -EEXIST);
+}
+
+static void failure_service_loop(struct kunit *test)
+{
+	struct fake_service *a = fake_service_create(test, "a", NULL, NULL);
+	struct fake_service *b = fake_service_create(test, "b", a, NULL);
+
+	a->needs[0] = &b->service;
+	KUNIT_EXPECT_EQ(test, fake_service_register(a), -ELOOP);
+	a->needs[0] = NULL;
+}
+
+static void failure_second_provider(struct kunit *test)
+{
+	struct stage *s = stage_create(test);
+
+	KUNIT_ASSERT_EQ(test, fake_hca_up(s->hca), 0);
+	KUNIT_EXPECT_EQ(test, fake_hca_bind(s->hca), -EBUSY);
+	s->hca->bound = true;
+	KUNIT_EXPECT_EQ(test, fake_hca_remove(s->hca), 0);
+	KUNIT_EXPECT_EQ(test, fake_hca_bind(s->hca), -ENODEV);
+}
+
+/* ---- allocations ---- */
+
+/* Those of whoever registers and adds. */
+static void failure_nth_alloc(struct kunit *test)
+{
+	struct stage *s = stage_create(test);
+	unsigned int round = 0;
+	struct lr_fault f;
+	char name[32];
+	int err;
+
+	lr_fault_each(&f, test) {
+		err = ib_hca_add(s->hca->hca);
+		if (lr_fault_stop(&f) && err) {
+			KUNIT_EXPECT_EQ(test, err, -ENOMEM);
+		} else {
+			KUNIT_EXPECT_EQ(test, err, 0);
+			s->hca->added = true;
+			KUNIT_EXPECT_EQ(test, fake_hca_remove(s->hca), 0);
+		}
+		/* An HCA lives once; the next round gets the memory of another. */
+		snprintf(name, sizeof(name), "lr-failure-%u", round++);
+		s->hca = fake_hca_create(test, name);
+	}
+	kunit_info(test, "%u failures injected\n", f.hits);
+	KUNIT_EXPECT_GT(test, f.hits, 0U);
+}
+
+/* Those of the lifecycle thread: devices, service instances, attachments. */
+static void failure_nth_alloc_of_thread(struct kunit *test)
+{
+	struct stage *s = stage_create(test);
+	struct lr_fault f;
+
+	KUNIT_ASSERT_EQ(test, fake_hca_add(s->hca), 0);
+	lr_fault_each_in(&f, test, "ib/") {
+		int err = fake_hca_bind(s->hca);
+
+		lr_fault_stop(&f);
+		if (!err)
+			KUNIT_EXPECT_EQ(test, fake_hca_unbind(s->hca), 0);
+		KUNIT_EXPECT_NULL(test, fake_device(s->hca));
+		KUNIT_EXPECT_EQ(test, atomic_read(&s->mad->up), 0);
+		KUNIT_EXPECT_EQ(test, atomic_read(&s->ipoib->adds),
+				atomic_read(&s->ipoib->removes));
+	}
+	kunit_info(test, "%u failures injected\n", f.hits);
+	KUNIT_EXPECT_GT(test, f.hits, 5U);
+	KUNIT_EXPECT_EQ(test, fake_hca_bind(s->hca), 0);
+}
+
+/* Those of the items in which clients run. */
+static void failure_nth_alloc_of_item(struct kunit *test)
+{
+	struct stage *s = stage_create(test);
+	struct lr_fault f;
+
+	KUNIT_ASSERT_EQ(test, fake_hca_add(s->hca), 0);
+	lr_fault_each_in(&f, test, "ib_attachment") {
+		KUNIT_EXPECT_EQ(test, fake_hca_bind(s->hca), 0);
+		lr_fault_stop(&f);
+		KUNIT_EXPECT_EQ(test, fake_hca_unbind(s->hca), 0);
+		KUNIT_EXPECT_EQ(test, atomic_read(&s->ipoib->adds),
+				atomic_read(&s->ipoib->removes));
+	}
+	kunit_info(test, "%u failures injected\n", f.hits);
+	KUNIT_EXPECT_GT(test, f.hits, 2U);
+}
+
+static struct kunit_case failure_cases[] = {
+	KUNIT_CASE(failure_first_start),
+	KUNIT_CASE(failure_first_create),
+	KUNIT_CASE(failure_restart),
+	KUNIT_CASE(failure_restart_for_good),
+	KUNIT_CASE(failure_recreate),
+	KUNIT_CASE(failure_service_start),
+	KUNIT_CASE(failure_service_port),
+	KUNIT_CASE(failure_add_one),
+	KUNIT_CASE(failure_add_one_for_good),
+	KUNIT_CASE(failure_bad_client),
+	KUNIT_CASE(failure_client_twice),
+	KUNIT_CASE(failure_service_twice),
+	KUNIT_CASE(failure_service_loop),
+	KUNIT_CASE(failure_second_provider),
+	KUNIT_CASE(failure_nth_alloc),
+	KUNIT_CASE(failure_nth_alloc_of_thread),
+	KUNIT_CASE(failure_nth_alloc_of_item),
+	{}
+};
+
+static struct kunit_suite failure_suite = {
+	.name = "ib_failure_of_each_step",
+	.init = fake_init,
+	.exit = fake_exit,
+	.test_cases = failure_cases,
+};
+
+kunit_test_suite(failure_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Failure of each callback and allocation");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /init of the first file system: loads what the root device and the ports need, mounts the root, and
- * goes on there, as the agent (bare boot) or with systemd (full boot). A program and not a script: on
- * the debug kernel every process that need not be started is a good part of a second.
+ * /init of the first file system: loads what the root device and the ports need, mounts the root,
+ * and goes on there, as the agent (bare boot) or with systemd (full boot). A program and not a
+ * script: on the debug kernel each process that need not be started saves a good part of a second.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -80,7 +80,7 @@ static void copy_to(const char *from, const char *to, int mode)
 	close(out);
 }
 
-/* A kernel that the image has no modules of brought them along; this file system stays in memory. */
+/* A kernel whose modules the image lacks brought them along; this file system stays in memory. */
 static void lend_modules(void)
 {
 	char own[160], there[200];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the frequency of this machine's time stamp counter in kHz. Under TCG the guest sees the same
- * counter, and is told its frequency: on a busy host its own calibration can be wrong by a factor.
+ * Prints the frequency of this machine's time stamp counter in kHz. Under TCG the guest sees the
+ * same counter, and is told its frequency: on a busy host its own calibration can be far off.
  */
 #include <stdint.h>
 #include <stdio.h>

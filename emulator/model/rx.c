@@ -133,6 +133,7 @@ void rx_packet(struct cx3_port *p, const u8 *pkt, u32 len)
 	struct cx3_hca *hca = p->hca;
 	struct wire_pkt w;
 	struct cx3_qp *qp;
+	bool smp;
 
 	if (wire_parse(pkt, len, &w) != WIRE_OK) {
 		p->cnt.rcv_errors++;
@@ -146,7 +147,8 @@ void rx_packet(struct cx3_port *p, const u8 *pkt, u32 len)
 		return;
 	}
 	/* QP0 is for VL15, and VL15 for QP0 */
-	if (!w.dqpn != (w.vl == WIRE_VL_SMP))
+	smp = w.vl == WIRE_VL_SMP;
+	if (smp != !w.dqpn)
 		return;
 	qp = w.dqpn < 2 ? special_qp(p, w.dqpn) : qp_find(hca, w.dqpn);
 	if (!qp || !service_fits(qp, w.opcode)) {

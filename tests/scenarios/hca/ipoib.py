@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# scenario: IPoIB between two net namespaces on different HCAs: ARP, ping of all sizes, TCP both ways
+# scenario: IPoIB between net namespaces on different HCAs: ARP, ping of all sizes, TCP both ways
 # kernel: 6.12 6.1
 # hcas: 2
 # fabric: one pcap
@@ -10,21 +10,6 @@ import re
 import ib
 
 SIZES = (8, 56, 1000, 1900, 4000, 20000)
-
-
-def interfaces(t):
-    """The first port's interface of each HCA, in the namespaces a and b with an address each."""
-    names = t.vm.sh('for d in $(ls /sys/class/infiniband); do for n in $(ls '
-                    '/sys/class/infiniband/$d/device/net); do '
-                    '[ "$(cat /sys/class/net/$n/dev_port)" = 0 ] && echo $n; done; done; true').out.split()
-    for space, name, host in zip('ab', names, (1, 2)):
-        t.vm.sh(f'ip netns add {space} && ip link set {name} netns {space} && '
-                f'ip -n {space} link set lo up && ip -n {space} link set {name} up && '
-                f'ip -n {space} addr add 10.1.0.{host}/24 dev {name} && '
-                f'ip -n {space} addr add fd01::{host}/64 dev {name} nodad')
-    t.vm.sh('for s in a b; do for i in $(seq 100); do ip -n $s link show up | grep -q "ib.*LOWER_UP" '
-            '&& break; sleep 0.2; done; done')
-    return names
 
 
 def pings(t, mode):
@@ -50,7 +35,7 @@ def iperf(t, mode):
 
 def scenario(t):
     ib.bring_up(t, 'mlx4_ib ib_umad ib_ipoib')
-    names = interfaces(t)
+    names = ib.namespaces(t)
     t.equal(len(names), 2, 'an interface for the first port of each HCA')
     pings(t, 'datagram')
     neighbours = t.vm.sh('ip -n a neigh').out

@@ -20,7 +20,8 @@ PORT = 18515
 
 def run(t, devices, name, options):
     base = f'{name} {options} -i 1'
-    got, done = ib.pair(t, f'{base} -d {devices[1]}', f'{base} -d {devices[0]} 127.0.0.1', PORT, 120)
+    got, done = ib.pair(t, f'{base} -d {devices[1]}', f'{base} -d {devices[0]} 127.0.0.1', PORT,
+                        120)
     row = ib.figures(got.out)
     t.ok(row and not got.status and done and not done.status, f'{name} {options}',
          ib.words(got, done))

@@ -208,6 +208,14 @@ extern const char *const cx3_icm_name[CX3_ICM_NTABLES];
 /** cx3_mtt_get() - entry at byte offset @off relative to the MTT base; 0 or cx3_err */
 int cx3_mtt_get(struct cx3_hca *hca, u64 off, u64 *addr);
 
+/* Longest piece of one DMA. */
+#define CX3_COPY_PIECE 0x10000u
+/* Bus address of position @at of a thing, and how many bytes follow it there; 0 or cx3_err. */
+typedef int (*cx3_translate_fn)(struct cx3_hca *hca, void *what, u64 at, u64 *addr, u32 *room);
+/** cx3_copy() - copy to or from a thing that a translation describes */
+int cx3_copy(struct cx3_hca *hca, cx3_translate_fn translate, void *what, u64 at, u8 *p, u32 len,
+	     bool write);
+
 /* eq.c */
 void cx3_eq_doorbell(struct cx3_hca *hca, u32 eqn, u32 val);
 void cx3_eq_reset(struct cx3_hca *hca);

@@ -88,15 +88,16 @@ int cx3_mr_check(struct cx3_hca *hca, u32 key, u32 pd, u32 qpn, u64 va, u64 len,
 	return err ? err : check_range(m, va, len);
 }
 
-/* Bus address of @va and how many bytes follow it there (at most 64 KiB). */
-static int translate(struct cx3_hca *hca, struct cx3_mr *mr, u64 va, u64 *addr, u32 *room)
+/* Bus address of @va and how many bytes follow it there. */
+static int translate(struct cx3_hca *hca, void *what, u64 va, u64 *addr, u32 *room)
 {
+	struct cx3_mr *mr = what;
 	u64 at, page, left;
 	int err;
 
 	if (mr->physical) {
 		*addr = va + mr->fbo;
-		*room = 0x10000;
+		*room = CX3_COPY_PIECE;
 		return 0;
 	}
 	at = va - mr->start + mr->fbo;
@@ -112,50 +113,16 @@ static int translate(struct cx3_hca *hca, struct cx3_mr *mr, u64 va, u64 *addr, 
 	at &= CX3_BIT(mr->log_page) - 1;
 	left = CX3_BIT(mr->log_page) - at;
 	*addr = mr->cached_addr + at;
-	*room = left > 0x10000 ? 0x10000 : (u32)left;
+	*room = left > CX3_COPY_PIECE ? CX3_COPY_PIECE : (u32)left;
 	return 0;
 }
 
 int cx3_mr_read(struct cx3_hca *hca, struct cx3_mr *mr, u64 va, void *dst, u32 len)
 {
-	u8 *p = dst;
-
-	while (len) {
-		u64 addr;
-		u32 n;
-		int err = translate(hca, mr, va, &addr, &n);
-
-		if (n > len)
-			n = len;
-		if (!err)
-			err = cx3_dma_read(hca, addr, p, n);
-		if (err)
-			return err;
-		va += n;
-		p += n;
-		len -= n;
-	}
-	return 0;
+	return cx3_copy(hca, translate, mr, va, dst, len, false);
 }
 
 int cx3_mr_write(struct cx3_hca *hca, struct cx3_mr *mr, u64 va, const void *src, u32 len)
 {
-	const u8 *p = src;
-
-	while (len) {
-		u64 addr;
-		u32 n;
-		int err = translate(hca, mr, va, &addr, &n);
-
-		if (n > len)
-			n = len;
-		if (!err)
-			err = cx3_dma_write(hca, addr, p, n);
-		if (err)
-			return err;
-		va += n;
-		p += n;
-		len -= n;
-	}
-	return 0;
+	return cx3_copy(hca, translate, mr, va, (u8 *)src, len, true);
 }

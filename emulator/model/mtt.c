@@ -40,9 +40,32 @@ void cx3_buf_init(struct cx3_buf *b, u64 mtt, u8 log_page, u32 offset)
 	b->cached_page = ~0ull;
 }
 
-static int buf_addr(struct cx3_hca *hca, struct cx3_buf *b, u64 pos, u64 *addr, u32 *room)
+int cx3_copy(struct cx3_hca *hca, cx3_translate_fn translate, void *what, u64 at, u8 *p, u32 len,
+	     bool write)
 {
-	u64 page_size = 1ull << b->log_page;
+	while (len) {
+		u64 addr;
+		u32 n;
+		int err = translate(hca, what, at, &addr, &n);
+
+		if (err)
+			return err;
+		if (n > len)
+			n = len;
+		err = write ? cx3_dma_write(hca, addr, p, n) : cx3_dma_read(hca, addr, p, n);
+		if (err)
+			return err;
+		at += n;
+		p += n;
+		len -= n;
+	}
+	return 0;
+}
+
+static int buf_addr(struct cx3_hca *hca, void *what, u64 pos, u64 *addr, u32 *room)
+{
+	struct cx3_buf *b = what;
+	u64 page_size = CX3_BIT(b->log_page);
 	u64 at = pos + b->offset, page = at >> b->log_page;
 	u64 left = page_size - (at & (page_size - 1));
 	int err;
@@ -56,52 +79,18 @@ static int buf_addr(struct cx3_hca *hca, struct cx3_buf *b, u64 pos, u64 *addr, 
 		b->cached_page = page;
 	}
 	*addr = b->cached_addr + (at & (page_size - 1));
-	*room = left > 0x10000 ? 0x10000 : (u32)left;
+	*room = left > CX3_COPY_PIECE ? CX3_COPY_PIECE : (u32)left;
 	return 0;
 }
 
 int cx3_buf_read(struct cx3_hca *hca, struct cx3_buf *b, u64 pos, void *dst, u32 len)
 {
-	u8 *p = dst;
-
-	while (len) {
-		u64 addr;
-		u32 n;
-		int err = buf_addr(hca, b, pos, &addr, &n);
-
-		if (n > len)
-			n = len;
-		if (!err)
-			err = cx3_dma_read(hca, addr, p, n);
-		if (err)
-			return err;
-		pos += n;
-		p += n;
-		len -= n;
-	}
-	return 0;
+	return cx3_copy(hca, buf_addr, b, pos, dst, len, false);
 }
 
 int cx3_buf_write(struct cx3_hca *hca, struct cx3_buf *b, u64 pos, const void *src, u32 len)
 {
-	const u8 *p = src;
-
-	while (len) {
-		u64 addr;
-		u32 n;
-		int err = buf_addr(hca, b, pos, &addr, &n);
-
-		if (n > len)
-			n = len;
-		if (!err)
-			err = cx3_dma_write(hca, addr, p, n);
-		if (err)
-			return err;
-		pos += n;
-		p += n;
-		len -= n;
-	}
-	return 0;
+	return cx3_copy(hca, buf_addr, b, pos, (u8 *)src, len, true);
 }
 
 int cx3_buf_fill_owner(struct cx3_hca *hca, struct cx3_buf *b, u32 entries, u32 size)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# scenario: ib_core alone: the rdma tool, libibverbs, sysfs and udev see HCAs that a test module plays
+# kernel: 6.12 6.1 debug
+# modules: ours
+# limit: 120
+# alone: yes
+"""The kernel's in-tree ib_core is replaced by ours; nothing but a software provider is on it."""
+import os
+
+import images
+import modules
+
+
+def fake(kernel):
+    """Build the test module in the copy of the repository that ib_core was built in."""
+    work = os.path.join(images.REPO, 'build', 'modules', kernel, '.')
+    where = os.path.normpath(os.path.join(work, 'tests', 'modules', 'fake'))
+    return [x for x in modules.build(images.REPO, kernel, f'M={where}',
+                                     f'KBUILD_EXTRA_SYMBOLS={os.path.normpath(work)}/Module.symvers',
+                                     only=('Kbuild', 'drivers', 'dkms.conf', 'tests/modules/fake',
+                                           'kunit/suites/core'))
+            if x.endswith('lastref_fake.ko')]
+
+
+def load(t):
+    t.vm.sh('modprobe ib_core')
+    t.ok('/updates/' in t.vm.sh('modinfo -n ib_core').out, 'modprobe finds our ib_core')
+    for path in fake(t.vm.kernel.name):
+        with open(path, 'rb') as module:
+            t.vm.put(module.read(), '/run/lastref/lastref_fake.ko')
+    t.vm.sh('insmod /run/lastref/lastref_fake.ko hcas=2; udevadm settle')
+
+
+def tool(t):
+    dev = t.vm.sh('rdma dev show').out
+    t.equal(len(dev.splitlines()), 2, 'rdma dev show: two devices', dev)
+    t.ok('node_type ca fw 2.42.5000 node_guid 0002:c903:00a1:b2c0 sys_image_guid '
+         '0002:c903:00a1:b2c3' in dev, 'rdma dev show: what they are', dev)
+    link = t.vm.sh('rdma link show').out
+    t.equal(len(link.splitlines()), 4, 'rdma link show: four ports', link)
+    t.ok('subnet_prefix fe80:0000:0000:0000 lid 17 sm_lid 1 lmc 0 state ACTIVE physical_state '
+         'LINK_UP' in link, 'rdma link show: what they are like', link)
+    res = t.vm.sh('rdma resource show').out
+    t.equal(res.count('pd 1 cq 1 qp 1 cm_id 0 mr 1 ctx 0 srq 0'), 2,
+            'rdma resource show: what the client made', res)
+    qps = t.vm.sh('rdma resource show qp').out
+    t.equal(qps.count('type UD state RESET'), 2, 'rdma resource show qp: two QPs', qps)
+    t.equal(qps.count('comm [fake_client]'), 2, 'rdma resource show qp: and whose', qps)
+    for name in ('cq', 'mr', 'pd'):
+        out = t.vm.sh(f'rdma resource show {name}').out
+        t.equal(out.count('comm [fake_client]'), 2, f'rdma resource show {name}: two', out)
+    for name in ('cm_id', 'ctx', 'srq'):
+        out = t.vm.sh(f'rdma resource show {name}').out
+        t.equal(out, '', f'rdma resource show {name}: none')
+    t.ok('netns shared' in t.vm.sh('rdma system').out, 'rdma system: namespaces are shared')
+
+
+def names(t):
+    t.vm.sh('rdma dev set vfake_0 name ibfake')
+    t.equal(sorted(t.vm.sh('ls /sys/class/infiniband').out.split()), ['ibfake', 'vfake_1'],
+            'a device is renamed')
+    t.ok(t.vm.sh('rdma dev set vfake_1 name ibfake', check=False).status != 0,
+         'not to a name that is taken')
+    t.vm.sh('rdma dev set ibfake name vfake_0')
+
+
+def programs(t):
+    t.equal(t.vm.sh('ibstat -l').out.split(), ['vfake_0', 'vfake_1'], 'ibstat -l lists both')
+    stat = t.vm.sh('ibstat vfake_1').out
+    t.equal((stat.count('State: Active'), stat.count('Rate: 56')), (2, 2),
+            'ibstat reads its ports', stat)
+    t.ok("CA type: MT4099" in stat, 'ibstat reads its type', stat)
+    t.equal(t.vm.sh('ibv_devices').status, 0, 'ibv_devices runs')
+    files = t.vm.sh('cd /sys/class/infiniband/vfake_0 && find . -type f | grep -v uevent | '
+                    'grep -v power | wc -l').out
+    t.ok(int(files) >= 60, 'sysfs has the files of a device and two ports', files)
+    t.vm.sh('for f in $(find /sys/class/infiniband/vfake_0/ports -type f '
+            '! -path "*/gid_attrs/*"); do cat $f >/dev/null || exit 1; done')
+    t.ok(True, 'and each of them can be read')
+
+
+def comes_and_goes(t):
+    """One HCA leaves and comes back under its name while the other stays; readers run meanwhile."""
+    loop = t.vm.start_sh('while :; do rdma dev; rdma link; rdma res show qp; ibstat; done '
+                         '>/dev/null 2>&1')
+    drv = '/sys/bus/platform/drivers/lastref_fake'
+    for _ in range(20):
+        t.vm.sh(f'echo lastref_fake.0 >{drv}/unbind')
+        t.vm.sh(f'echo lastref_fake.0 >{drv}/bind')
+    loop.kill()
+    t.equal(sorted(t.vm.sh('ls /sys/class/infiniband').out.split()), ['vfake_0', 'vfake_1'],
+            'twenty times unbound and bound: the same names')
+
+
+def leftovers(t):
+    t.vm.sh('echo 1 >/sys/module/lastref_fake/parameters/forget; '
+            'echo lastref_fake.1 >/sys/bus/platform/drivers/lastref_fake/unbind')
+    log = t.vm.sh('dmesg').out
+    t.equal(log.count('was left behind by fake_client, destroying it'), 4,
+            'four forgotten objects are named in the log')
+    where = [log.find(f'vfake_1: {x} ') for x in ('QP', 'MR', 'CQ', 'PD')]
+    t.ok(-1 not in where and where == sorted(where), 'children before parents', str(where))
+    t.vm.sh('rmmod lastref_fake')
+    t.equal(t.vm.sh('ls /sys/class/infiniband').out, '', 'the module leaves, and nothing is left')
+    t.vm.sh('rmmod ib_core')
+    t.ok(True, 'and ib_core leaves')
+
+
+def scenario(t):
+    load(t)
+    tool(t)
+    names(t)
+    programs(t)
+    comes_and_goes(t)
+    leftovers(t)

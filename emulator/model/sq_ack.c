@@ -11,6 +11,8 @@
 #define RNR_UNIT_NS 10000ull
 #define RNR_FOREVER 7
 #define ACK_UNIT_NS 4096ull
+/* The specification lets a timeout take up to four times its value; this much is used. */
+#define GRACE_NS 10000000ull
 
 static u32 req_end(const struct sq_req *r)
 {
@@ -37,6 +39,7 @@ void sq_arm_timer(struct cx3_qp *qp)
 		return;
 	if (ns < qp->hca->cfg.ack_timeout_min)
 		ns = qp->hca->cfg.ack_timeout_min;
+	qp->sq.grace = false;
 	qp->sq.deadline = cx3_now(qp->hca) + ns;
 	if (!qp->sq.timer.armed)
 		cx3_timer_arm(qp->hca, &qp->sq.timer, qp->sq.deadline);
@@ -322,6 +325,9 @@ void sq_response(struct cx3_qp *qp, const struct wire_pkt *w, const u8 *payload)
  * sq_timeout - the timer of a requester
  * @hca: device
  * @t: the QP's timer
+ *
+ * On a host that was kept from running, this timer and those that carry the answer are all due at
+ * once. So the first time it only waits a little longer.
  */
 void sq_timeout(struct cx3_hca *hca, struct cx3_timer *t)
 {
@@ -330,6 +336,12 @@ void sq_timeout(struct cx3_hca *hca, struct cx3_timer *t)
 	if (!qp->sq.timing || qp->sq.head == qp->sq.tail)
 		return;
 	if (cx3_now(hca) < qp->sq.deadline) {
+		cx3_timer_arm(hca, t, qp->sq.deadline);
+		return;
+	}
+	if (!qp->sq.grace) {
+		qp->sq.grace = true;
+		qp->sq.deadline = cx3_now(hca) + GRACE_NS;
 		cx3_timer_arm(hca, t, qp->sq.deadline);
 		return;
 	}

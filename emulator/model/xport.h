@@ -304,6 +304,7 @@ struct done_atomic {
  * @rnr_wait: waiting for the RNR timer
  * @lost: a response was missed and asked for again; more out of order mean nothing new
  * @timing: deadline is meaningful
+ * @grace: the deadline is past, this is the time added to it
  * @deadline: when the oldest request is to be sent again
  * @timer: for @deadline
  * @rnr_timer: for the RNR wait
@@ -316,7 +317,7 @@ struct requester {
 	u32 head, tail, cur, pkt;
 	u32 psn, una, top;
 	u32 reads;
-	bool stop, rnr_wait, lost, timing;
+	bool stop, rnr_wait, lost, timing, grace;
 	u64 deadline;
 	struct cx3_timer timer, rnr_timer;
 	u64 ud_off;

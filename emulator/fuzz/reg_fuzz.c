@@ -5,6 +5,7 @@
  * time, resets, faults. The device may refuse, complain and fail, but must stay within its memory,
  * come to an end, and give everything back.
  */
+#include "../fabric/mad.h"
 #include "bench.h"
 #include "input.h"
 
@@ -148,7 +149,15 @@ static void work_request(struct bench *b, struct input *in)
 	wr.rkey = flags & 32 ? in32(in) : b->mr[1].key;
 	wr.srqn = b->srq[1].srqn;
 	wr.inval = number(b, in);
-	if (flags & 64) {
+	wr.ud = (struct wqe_dgram) {
+		.port = 1, .pd = V_PD, .dlid = b->rig.h[in8(in) & 1].lid, .qkey = V_QKEY,
+		.dqpn = b->qp[1][2].qpn, .grh = in8(in) & 1,
+	};
+	wr.ip_csum = flags & 16;
+	wr.l4_csum = flags & 32;
+	if (wr.op == WQE_LSO)
+		wr.mss = in16(in) % 5000;
+	if (flags & 64 || wr.mss) {
 		wr.data = data;
 		wr.data_len = in_bytes(in, data, sizeof(data), 1);
 	} else {
@@ -175,13 +184,30 @@ static void transition(struct bench *b, struct input *in)
 	q->c = saved;
 }
 
+/* A MAD for the firmware: any attribute of a class that it answers. */
+static void mad_ifc(struct bench *b, struct input *in)
+{
+	static const u8 classes[] = { CLASS_SMP_LID, CLASS_SMP_DR, CLASS_PERF, 9 };
+	u8 mad[320] = { 0 };
+	u8 bits = in8(in);
+
+	mad_put(mad, MAD_BASE_VERSION, 1);
+	mad_put(mad, MAD_CLASS, classes[bits & 3]);
+	mad_put(mad, MAD_CLASS_VERSION, 1);
+	mad_put(mad, MAD_METHOD, bits & 4 ? METHOD_SET : METHOD_GET);
+	mad_put(mad, MAD_ATTR_ID, bits & 8 ? in8(in) : 0x10 + in8(in) % 16);
+	mad_put(mad, MAD_ATTR_MOD, bits & 16 ? in32(in) : in8(in) & 3);
+	in_bytes(in, mad + SMP_DATA, 192, 1);
+	rig_cmd_try(&b->rig.h[0], 0x024, bits >> 5, 1 + (in8(in) & 1), mad, sizeof(mad), 0, NULL);
+}
+
 /* What a well-behaved driver does, with odd numbers; it needs a device that answers. */
 static void drive(struct bench *b, struct input *in)
 {
 	struct v_sge s = v_sge(&b->mr[0], in16(in), in16(in));
 	struct qpc c;
 
-	switch (in8(in) % 6) {
+	switch (in8(in) % 7) {
 	case 0:
 		transition(b, in);
 		break;
@@ -194,6 +220,9 @@ static void drive(struct bench *b, struct input *in)
 	case 3:
 		rig_cmd_try(&b->rig.h[0], 0x022, 0, number(b, in), NULL, 0, 0, NULL);
 		qpc_unpack(rig_out(&b->rig.h[0]) + 8, &c);
+		break;
+	case 4:
+		mad_ifc(b, in);
 		break;
 	default:
 		work_request(b, in);

@@ -1,0 +1,635 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The provider of fake_verbs.h. */
+#include <linux/etherdevice.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "fake_verbs.h"
+
+/**
+ * struct vfake_device - an incarnation
+ * @ib: the device
+ * @vf: its provider
+ */
+struct vfake_device {
+	struct ib_device ib;
+	struct vfake *vf;
+};
+
+/**
+ * struct vfake_cq - a completion queue
+ * @cq: the verbs object
+ * @wcs: &vfake_wr.node, oldest first
+ * @armed: to be told of the next
+ */
+struct vfake_cq {
+	struct ib_cq cq;
+	struct list_head wcs;
+	bool armed;
+};
+
+/**
+ * struct vfake_qp - a queue pair
+ * @qp: the verbs object
+ * @node: in &vfake.qps
+ * @posted: &vfake_wr.node that have not completed, oldest first
+ * @error: it is in ERR
+ * @flushed: the provider's flush has been at it
+ */
+struct vfake_qp {
+	struct ib_qp qp;
+	struct list_head node;
+	struct list_head posted;
+	bool error;
+	bool flushed;
+};
+
+/**
+ * struct vfake_wr - a request, then its completion
+ * @node: in &vfake_qp.posted or &vfake_cq.wcs
+ * @cq: where it completes
+ * @wc: what is reported
+ */
+struct vfake_wr {
+	struct list_head node;
+	struct vfake_cq *cq;
+	struct ib_wc wc;
+};
+
+static struct vfake *vfake_of(const struct ib_device *device)
+{
+	return container_of(device, struct vfake_device, ib)->vf;
+}
+
+static struct vfake *vfake_owner(const struct ib_object *object)
+{
+	return vfake_of(ib_object_device(object));
+}
+
+static struct vfake_cq *to_cq(struct ib_cq *cq)
+{
+	return container_of(cq, struct vfake_cq, cq);
+}
+
+static struct vfake_qp *to_qp(struct ib_qp *qp)
+{
+	return container_of(qp, struct vfake_qp, qp);
+}
+
+/* Every operation begins here; the value is what it has to return, if not 0. */
+static int vfake_begin(struct vfake *vf, enum vfake_op op)
+{
+	atomic_inc(&vf->calls[op]);
+	if (vf->stopped) {
+		pr_err("vfake: operation %d after stop\n", op);
+		atomic_inc(&vf->breaches);
+	}
+	if (vf->hook)
+		vf->hook(vf, op);
+	return READ_ONCE(vf->fails[op]);
+}
+
+static int vfake_make(const struct ib_object *object, enum vfake_op op)
+{
+	struct vfake *vf = vfake_owner(object);
+	int err = vfake_begin(vf, op);
+
+	if (!err)
+		atomic_inc(&vf->buffers);
+	return err;
+}
+
+static void vfake_give_back(const struct ib_object *object, enum ib_object_type type)
+{
+	struct vfake *vf = vfake_owner(object);
+
+	if (vf->stopped || atomic_dec_return(&vf->buffers) < 0) {
+		pr_err("vfake: a wrong release of type %d\n", type);
+		atomic_inc(&vf->breaches);
+	}
+	if (vf->released < VFAKE_ORDER)
+		vf->order[vf->released++] = type;
+}
+
+static int vfake_query_device(struct ib_device *device, struct ib_device_attr *attr)
+{
+	struct vfake *vf = vfake_of(device);
+	int err = vfake_begin(vf, VFAKE_QUERY_DEVICE);
+
+	if (err)
+		return err;
+	attr->sys_image_guid = cpu_to_be64(VFAKE_NODE_GUID + 3);
+	attr->vendor_id = 0x2c9;
+	attr->vendor_part_id = 0x1003;
+	attr->hw_ver = 0x1b;
+	strscpy(attr->board_id, "MT_1090120019", sizeof(attr->board_id));
+	attr->has_local_dma_lkey = vf->local_key;
+	attr->local_dma_lkey = 0x8000;
+	attr->max_qp_wr = 16;
+	attr->max_fast_reg_page_list_len = 8;
+	return 0;
+}
+
+static int vfake_query_port(struct ib_device *device, u8 port, struct ib_port_attr *attr)
+{
+	struct vfake *vf = vfake_of(device);
+	int err = vfake_begin(vf, VFAKE_QUERY_PORT);
+
+	if (!err)
+		*attr = vf->port[port - 1];
+	return err;
+}
+
+static int vfake_query_gids(struct ib_device *device, u8 port, union ib_gid *gids,
+			    unsigned int len)
+{
+	struct vfake *vf = vfake_of(device);
+	int err = vfake_begin(vf, VFAKE_QUERY_GIDS);
+
+	if (!err)
+		memcpy(gids, vf->gids[port - 1], len * sizeof(*gids));
+	return err;
+}
+
+static int vfake_query_pkeys(struct ib_device *device, u8 port, u16 *pkeys, unsigned int len)
+{
+	struct vfake *vf = vfake_of(device);
+	int err = vfake_begin(vf, VFAKE_QUERY_PKEYS);
+
+	if (!err)
+		memcpy(pkeys, vf->pkeys[port - 1], len * sizeof(*pkeys));
+	return err;
+}
+
+static int vfake_modify_node(struct ib_device *device, u32 mask,
+			     const struct ib_node_modify *modify)
+{
+	return vfake_begin(vfake_of(device), VFAKE_MODIFY_NODE);
+}
+
+/* An agent whose counters are their own bit offsets, so that each can be told from the others. */
+static enum ib_mad_result vfake_process_mad(struct ib_device *device,
+					    const struct ib_mad_request *request, void *answer)
+{
+	struct vfake *vf = vfake_of(device);
+	const u8 *query = request->mad;
+	u8 *mad = answer;
+	unsigned int i;
+
+	if (vfake_begin(vf, VFAKE_PROCESS_MAD) || query[1] != 4 || query[3] != 1)
+		return IB_MAD_NOTHING;
+	memcpy(mad, query, 64);
+	mad[3] = 0x81;
+	for (i = 0; i < 192; i++)
+		mad[64 + i] = i;
+	if (query[17] == 1) {
+		mad[66] = vf->perf_cap >> 8;
+		mad[67] = vf->perf_cap;
+	}
+	return IB_MAD_ANSWERED;
+}
+
+static int vfake_create_pd(struct ib_pd *pd, struct ib_udata *udata)
+{
+	return vfake_make(&pd->object, VFAKE_CREATE_PD);
+}
+
+static int vfake_destroy_pd(struct ib_pd *pd)
+{
+	return vfake_begin(vfake_owner(&pd->object), VFAKE_DESTROY_PD);
+}
+
+static void vfake_release_pd(struct ib_pd *pd)
+{
+	vfake_give_back(&pd->object, IB_OBJECT_PD);
+}
+
+static int vfake_create_xrcd(struct ib_xrcd *xrcd, struct ib_udata *udata)
+{
+	return vfake_make(&xrcd->object, VFAKE_CREATE_XRCD);
+}
+
+static int vfake_destroy_xrcd(struct ib_xrcd *xrcd)
+{
+	return vfake_begin(vfake_owner(&xrcd->object), VFAKE_DESTROY_XRCD);
+}
+
+static void vfake_release_xrcd(struct ib_xrcd *xrcd)
+{
+	vfake_give_back(&xrcd->object, IB_OBJECT_XRCD);
+}
+
+static int vfake_create_cq(struct ib_cq *cq, const struct ib_cq_init *init,
+			   struct ib_udata *udata)
+{
+	INIT_LIST_HEAD(&to_cq(cq)->wcs);
+	cq->cqe = init->cqe;
+	return vfake_make(&cq->object, VFAKE_CREATE_CQ);
+}
+
+static int vfake_destroy_cq(struct ib_cq *cq)
+{
+	return vfake_begin(vfake_owner(&cq->object), VFAKE_DESTROY_CQ);
+}
+
+static void vfake_free_wrs(struct list_head *list, const struct ib_qp *qp)
+{
+	struct vfake_wr *wr, *next;
+
+	list_for_each_entry_safe(wr, next, list, node) {
+		if (qp && wr->wc.qp != qp)
+			continue;
+		list_del(&wr->node);
+		kfree(wr);
+	}
+}
+
+static void vfake_release_cq(struct ib_cq *cq)
+{
+	vfake_free_wrs(&to_cq(cq)->wcs, NULL);
+	vfake_give_back(&cq->object, IB_OBJECT_CQ);
+}
+
+static int vfake_poll_cq(struct ib_cq *cq, int count, struct ib_wc *wc)
+{
+	struct vfake *vf = vfake_owner(&cq->object);
+	struct vfake_wr *wr, *next;
+	unsigned long flags;
+	int n = 0;
+
+	spin_lock_irqsave(&vf->lock, flags);
+	list_for_each_entry_safe(wr, next, &to_cq(cq)->wcs, node) {
+		if (n == count)
+			break;
+		wc[n++] = wr->wc;
+		list_del(&wr->node);
+		kfree(wr);
+	}
+	spin_unlock_irqrestore(&vf->lock, flags);
+	return n;
+}
+
+static int vfake_arm_cq(struct ib_cq *cq, u32 flags)
+{
+	struct vfake *vf = vfake_owner(&cq->object);
+	int err = vfake_begin(vf, VFAKE_ARM_CQ);
+	unsigned long irq;
+
+	if (err)
+		return err;
+	spin_lock_irqsave(&vf->lock, irq);
+	to_cq(cq)->armed = true;
+	err = !list_empty(&to_cq(cq)->wcs);
+	spin_unlock_irqrestore(&vf->lock, irq);
+	return err;
+}
+
+static int vfake_create_srq(struct ib_srq *srq, const struct ib_srq_init *init,
+			    struct ib_udata *udata)
+{
+	srq->srqn = vfake_owner(&srq->object)->next_number++;
+	return vfake_make(&srq->object, VFAKE_CREATE_SRQ);
+}
+
+static int vfake_destroy_srq(struct ib_srq *srq)
+{
+	return vfake_begin(vfake_owner(&srq->object), VFAKE_DESTROY_SRQ);
+}
+
+static void vfake_release_srq(struct ib_srq *srq)
+{
+	vfake_give_back(&srq->object, IB_OBJECT_SRQ);
+}
+
+static int vfake_create_ah(struct ib_ah *ah)
+{
+	return vfake_make(&ah->object, VFAKE_CREATE_AH);
+}
+
+static void vfake_release_ah(struct ib_ah *ah)
+{
+	vfake_give_back(&ah->object, IB_OBJECT_AH);
+}
+
+static int vfake_create_mr(struct ib_mr *mr)
+{
+	mr->lkey = vfake_owner(&mr->object)->next_number++ << 8;
+	mr->rkey = mr->lkey;
+	return vfake_make(&mr->object, VFAKE_CREATE_MR);
+}
+
+static int vfake_create_dma_mr(struct ib_mr *mr, u32 access)
+{
+	return vfake_create_mr(mr);
+}
+
+static int vfake_destroy_mr(struct ib_mr *mr)
+{
+	return vfake_begin(vfake_owner(&mr->object), VFAKE_DESTROY_MR);
+}
+
+static void vfake_release_mr(struct ib_mr *mr)
+{
+	vfake_give_back(&mr->object, IB_OBJECT_MR);
+}
+
+static int vfake_create_mw(struct ib_mw *mw, struct ib_udata *udata)
+{
+	return vfake_make(&mw->object, VFAKE_CREATE_MW);
+}
+
+static int vfake_destroy_mw(struct ib_mw *mw)
+{
+	return vfake_begin(vfake_owner(&mw->object), VFAKE_DESTROY_MW);
+}
+
+static void vfake_release_mw(struct ib_mw *mw)
+{
+	vfake_give_back(&mw->object, IB_OBJECT_MW);
+}
+
+static int vfake_create_qp(struct ib_qp *qp, const struct ib_qp_init *init, struct ib_udata *udata)
+{
+	struct vfake *vf = vfake_owner(&qp->object);
+	unsigned long flags;
+	int err;
+
+	INIT_LIST_HEAD(&to_qp(qp)->posted);
+	err = vfake_make(&qp->object, VFAKE_CREATE_QP);
+	if (err)
+		return err;
+	spin_lock_irqsave(&vf->lock, flags);
+	qp->qpn = vf->next_number++;
+	list_add_tail(&to_qp(qp)->node, &vf->qps);
+	spin_unlock_irqrestore(&vf->lock, flags);
+	return 0;
+}
+
+static int vfake_destroy_qp(struct ib_qp *qp)
+{
+	return vfake_begin(vfake_owner(&qp->object), VFAKE_DESTROY_QP);
+}
+
+static void vfake_detach_qp(struct ib_qp *qp)
+{
+	struct vfake *vf = vfake_owner(&qp->object);
+	unsigned long flags;
+
+	spin_lock_irqsave(&vf->lock, flags);
+	list_del_init(&to_qp(qp)->node);
+	vfake_free_wrs(&to_qp(qp)->posted, NULL);
+	if (qp->send_cq)
+		vfake_free_wrs(&to_cq(qp->send_cq)->wcs, qp);
+	if (qp->recv_cq)
+		vfake_free_wrs(&to_cq(qp->recv_cq)->wcs, qp);
+	spin_unlock_irqrestore(&vf->lock, flags);
+}
+
+static void vfake_release_qp(struct ib_qp *qp)
+{
+	vfake_give_back(&qp->object, IB_OBJECT_QP);
+}
+
+/* Complete everything that was posted; the CQs are told afterwards, without the lock. */
+static void vfake_flush_qp(struct vfake *vf, struct vfake_qp *qp)
+{
+	struct vfake_wr *wr, *next;
+	unsigned long flags;
+
+	spin_lock_irqsave(&vf->lock, flags);
+	list_for_each_entry_safe(wr, next, &qp->posted, node) {
+		wr->wc.status = IB_WC_WR_FLUSH_ERR;
+		list_move_tail(&wr->node, &wr->cq->wcs);
+	}
+	spin_unlock_irqrestore(&vf->lock, flags);
+	if (qp->qp.send_cq)
+		ib_cq_completed(qp->qp.send_cq);
+	if (qp->qp.recv_cq)
+		ib_cq_completed(qp->qp.recv_cq);
+}
+
+static int vfake_modify_qp(struct ib_qp *qp, const struct ib_qp_attr *attr, u32 mask,
+			   enum ib_qp_state from, enum ib_qp_state to, struct ib_udata *udata)
+{
+	struct vfake *vf = vfake_owner(&qp->object);
+	int err = vfake_begin(vf, VFAKE_MODIFY_QP);
+
+	if (err)
+		return err;
+	to_qp(qp)->error = to == IB_QPS_ERR;
+	if (to == IB_QPS_ERR && !vf->silent)
+		vfake_flush_qp(vf, to_qp(qp));
+	return 0;
+}
+
+static int vfake_query_qp(struct ib_qp *qp, struct ib_qp_attr *attr, u32 mask)
+{
+	int err = vfake_begin(vfake_owner(&qp->object), VFAKE_QUERY_QP);
+
+	if (err)
+		return err;
+	attr->state = qp->known.state;
+	attr->sq_psn = 0x123456;
+	attr->rq_psn = 0x654321;
+	attr->dest_qpn = qp->known.dest_qpn;
+	return 0;
+}
+
+static int vfake_post(struct ib_qp *ib_qp, struct ib_cq *cq, u64 wr_id, enum ib_wc_opcode opcode)
+{
+	struct vfake *vf = vfake_owner(&ib_qp->object);
+	struct vfake_wr *wr = kzalloc(sizeof(*wr), GFP_ATOMIC);
+	struct vfake_qp *qp = to_qp(ib_qp);
+	unsigned long flags;
+	bool tell = false;
+
+	if (!wr)
+		return -ENOMEM;
+	wr->cq = to_cq(cq);
+	wr->wc.wr_id = wr_id;
+	wr->wc.qp = ib_qp;
+	wr->wc.opcode = opcode;
+	spin_lock_irqsave(&vf->lock, flags);
+	if (qp->flushed) {
+		spin_unlock_irqrestore(&vf->lock, flags);
+		kfree(wr);
+		return -EIO;
+	}
+	wr->wc.status = qp->error ? IB_WC_WR_FLUSH_ERR : IB_WC_SUCCESS;
+	list_add_tail(&wr->node, vf->silent ? &qp->posted : &wr->cq->wcs);
+	if (!vf->silent) {
+		tell = wr->cq->armed;
+		wr->cq->armed = false;
+	}
+	spin_unlock_irqrestore(&vf->lock, flags);
+	if (tell)
+		ib_cq_completed(cq);
+	return 0;
+}
+
+static int vfake_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
+			   const struct ib_send_wr **bad)
+{
+	int err = vfake_begin(vfake_owner(&qp->object), VFAKE_POST_SEND);
+
+	for (; wr && !err; wr = wr->next) {
+		*bad = wr;
+		err = vfake_post(qp, qp->send_cq, wr->wr_id, IB_WC_SEND);
+	}
+	return err;
+}
+
+static int vfake_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
+			   const struct ib_recv_wr **bad)
+{
+	int err = vfake_begin(vfake_owner(&qp->object), VFAKE_POST_RECV);
+
+	for (; wr && !err; wr = wr->next) {
+		*bad = wr;
+		err = vfake_post(qp, qp->recv_cq, wr->wr_id, IB_WC_RECV);
+	}
+	return err;
+}
+
+static int vfake_attach(struct ib_qp *qp, const union ib_gid *gid, u16 lid)
+{
+	return vfake_begin(vfake_owner(&qp->object), VFAKE_ATTACH);
+}
+
+static int vfake_detach(struct ib_qp *qp, const union ib_gid *gid, u16 lid)
+{
+	return vfake_begin(vfake_owner(&qp->object), VFAKE_DETACH);
+}
+
+static const struct ib_verbs_ops vfake_verbs = {
+	.size_cq = IB_OBJECT_SIZE(struct vfake_cq, cq),
+	.size_qp = IB_OBJECT_SIZE(struct vfake_qp, qp),
+	.query_device = vfake_query_device,
+	.query_port = vfake_query_port,
+	.query_gids = vfake_query_gids,
+	.query_pkeys = vfake_query_pkeys,
+	.modify_node = vfake_modify_node,
+	.process_mad = vfake_process_mad,
+	.create_pd = vfake_create_pd,
+	.destroy_pd = vfake_destroy_pd,
+	.release_pd = vfake_release_pd,
+	.create_xrcd = vfake_create_xrcd,
+	.destroy_xrcd = vfake_destroy_xrcd,
+	.release_xrcd = vfake_release_xrcd,
+	.create_cq = vfake_create_cq,
+	.destroy_cq = vfake_destroy_cq,
+	.release_cq = vfake_release_cq,
+	.poll_cq = vfake_poll_cq,
+	.arm_cq = vfake_arm_cq,
+	.create_srq = vfake_create_srq,
+	.destroy_srq = vfake_destroy_srq,
+	.release_srq = vfake_release_srq,
+	.create_ah = vfake_create_ah,
+	.release_ah = vfake_release_ah,
+	.create_dma_mr = vfake_create_dma_mr,
+	.create_fast_mr = vfake_create_mr,
+	.destroy_mr = vfake_destroy_mr,
+	.release_mr = vfake_release_mr,
+	.create_mw = vfake_create_mw,
+	.destroy_mw = vfake_destroy_mw,
+	.release_mw = vfake_release_mw,
+	.create_qp = vfake_create_qp,
+	.destroy_qp = vfake_destroy_qp,
+	.detach_qp = vfake_detach_qp,
+	.release_qp = vfake_release_qp,
+	.modify_qp = vfake_modify_qp,
+	.query_qp = vfake_query_qp,
+	.post_send = vfake_post_send,
+	.post_recv = vfake_post_recv,
+	.attach_mcast = vfake_attach,
+	.detach_mcast = vfake_detach,
+};
+
+static void vfake_device_flush(struct ib_device *device)
+{
+	struct vfake *vf = vfake_of(device);
+	struct vfake_qp *qp;
+
+	vfake_begin(vf, VFAKE_FLUSH);
+	/* Nothing is created or detached any more by the tests when this runs. */
+	list_for_each_entry(qp, &vf->qps, node) {
+		unsigned long flags;
+
+		spin_lock_irqsave(&vf->lock, flags);
+		qp->flushed = true;
+		spin_unlock_irqrestore(&vf->lock, flags);
+		vfake_flush_qp(vf, qp);
+	}
+}
+
+static void vfake_device_stop(struct ib_device *device)
+{
+	struct vfake *vf = vfake_of(device);
+
+	vfake_begin(vf, VFAKE_STOP);
+	vf->stopped = true;
+}
+
+static const struct ib_device_ops vfake_device_ops = {
+	.owner = THIS_MODULE,
+	.verbs = &vfake_verbs,
+	.flush = vfake_device_flush,
+	.stop = vfake_device_stop,
+};
+
+static struct ib_device *vfake_create(struct ib_hca *hca, void *priv)
+{
+	struct vfake_device *device;
+
+	device = ib_device_alloc(hca, &vfake_device_ops, "vfake_%d", struct vfake_device, ib);
+	if (IS_ERR(device))
+		return ERR_CAST(device);
+	device->vf = priv;
+	device->vf->stopped = false;
+	device->ib.phys_port_cnt = VFAKE_PORTS;
+	device->ib.node_guid = cpu_to_be64(VFAKE_NODE_GUID);
+	strscpy(device->ib.fw_ver, "2.42.5000", sizeof(device->ib.fw_ver));
+	strscpy_pad(device->ib.node_desc, "LastRef fake HCA", sizeof(device->ib.node_desc));
+	return &device->ib;
+}
+
+const struct ib_provider vfake_provider = {
+	.owner = THIS_MODULE,
+	.name = "vfake",
+	.create = vfake_create,
+};
+EXPORT_SYMBOL_GPL(vfake_provider);
+
+/* A port that an SM has brought up. */
+static void vfake_init_port(struct vfake *vf, unsigned int i)
+{
+	struct ib_port_attr *attr = &vf->port[i];
+
+	attr->state = IB_PORT_ACTIVE;
+	attr->phys_state = 5;
+	attr->max_mtu = IB_MTU_4096;
+	attr->active_mtu = IB_MTU_4096;
+	attr->gid_tbl_len = VFAKE_GIDS;
+	attr->pkey_tbl_len = VFAKE_PKEYS;
+	attr->cap_mask = 0x0251486a;
+	attr->lid = 0x11 + i;
+	attr->sm_lid = 1;
+	attr->lmc = i;
+	attr->active_width = IB_WIDTH_4X;
+	attr->active_speed = IB_SPEED_FDR;
+	vf->gids[i][0].global.subnet_prefix = cpu_to_be64(IB_GID_DEFAULT_PREFIX);
+	vf->gids[i][0].global.interface_id = cpu_to_be64(VFAKE_NODE_GUID + 1 + i);
+	vf->pkeys[i][0] = IB_PKEY_DEFAULT;
+	vf->pkeys[i][1] = 0x1234;
+}
+
+/** vfake_init() - a provider whose ports are up; @vf is zeroed */
+void vfake_init(struct vfake *vf)
+{
+	spin_lock_init(&vf->lock);
+	INIT_LIST_HEAD(&vf->qps);
+	vf->next_number = 0x48;
+	vfake_init_port(vf, 0);
+	vfake_init_port(vf, 1);
+}
+EXPORT_SYMBOL_GPL(vfake_init);

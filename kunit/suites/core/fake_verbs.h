@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A provider with verbs in software: it counts calls, fails those it is told to, completes what is
+ * posted at once (or, when silent, never), and notes in which order objects give their memory back.
+ *
+ * What must not happen to a provider (a verb or a release after stop, a release of what was never
+ * made, an event after it) is counted in &vfake.breaches.  Not tied to KUnit: the test module for
+ * virtual machines is made of it too.
+ */
+#ifndef FAKE_VERBS_H
+#define FAKE_VERBS_H
+
+#include <ib/hca.h>
+#include <ib/verbs.h>
+
+#define VFAKE_PORTS 2
+#define VFAKE_GIDS 4
+#define VFAKE_PKEYS 3
+#define VFAKE_ORDER 64
+#define VFAKE_NODE_GUID 0x0002c90300a1b2c0ULL
+
+enum vfake_op {
+	VFAKE_QUERY_DEVICE, VFAKE_QUERY_PORT, VFAKE_QUERY_GIDS, VFAKE_QUERY_PKEYS,
+	VFAKE_MODIFY_NODE, VFAKE_PROCESS_MAD,
+	VFAKE_CREATE_PD, VFAKE_DESTROY_PD, VFAKE_CREATE_XRCD, VFAKE_DESTROY_XRCD,
+	VFAKE_CREATE_CQ, VFAKE_DESTROY_CQ, VFAKE_ARM_CQ, VFAKE_CREATE_SRQ, VFAKE_DESTROY_SRQ,
+	VFAKE_CREATE_AH, VFAKE_CREATE_MR, VFAKE_DESTROY_MR, VFAKE_CREATE_MW, VFAKE_DESTROY_MW,
+	VFAKE_CREATE_QP, VFAKE_DESTROY_QP, VFAKE_MODIFY_QP, VFAKE_QUERY_QP,
+	VFAKE_POST_SEND, VFAKE_POST_RECV, VFAKE_ATTACH, VFAKE_DETACH,
+	VFAKE_FLUSH, VFAKE_STOP,
+	VFAKE_OPS,
+};
+
+/**
+ * struct vfake - a provider on one HCA
+ * @calls: how often each operation was called
+ * @fails: what each returns instead of doing its work; 0: nothing
+ * @port: what the ports are like
+ * @gids: their GID tables
+ * @pkeys: their P_Key tables
+ * @perf_cap: capability mask of the performance agent
+ * @local_key: the device has a local DMA key of its own
+ * @silent: the hardware has stopped to answer: nothing posted completes
+ * @stopped: &ib_device_ops.stop has been called
+ * @buffers: objects whose memory has not been given back
+ * @order: types of objects, in the order in which they gave it back
+ * @released: how many are in @order
+ * @breaches: what must not happen and did
+ * @lock: protects @qps and what hangs from it
+ * @qps: &struct vfake_qp, those that were not detached
+ * @next_number: of QPs and keys
+ * @hook: called at the beginning of each operation
+ * @data: for @hook
+ */
+struct vfake {
+	atomic_t calls[VFAKE_OPS];
+	int fails[VFAKE_OPS];
+	struct ib_port_attr port[VFAKE_PORTS];
+	union ib_gid gids[VFAKE_PORTS][VFAKE_GIDS];
+	u16 pkeys[VFAKE_PORTS][VFAKE_PKEYS];
+	u16 perf_cap;
+	bool local_key;
+	bool silent;
+	bool stopped;
+	atomic_t buffers;
+	enum ib_object_type order[VFAKE_ORDER];
+	unsigned int released;
+	atomic_t breaches;
+	spinlock_t lock; /* protects qps */
+	struct list_head qps;
+	u32 next_number;
+	void (*hook)(struct vfake *vf, enum vfake_op op);
+	void *data;
+};
+
+extern const struct ib_provider vfake_provider;
+
+void vfake_init(struct vfake *vf);
+
+static inline int vfake_calls(struct vfake *vf, enum vfake_op op)
+{
+	return atomic_read(&vf->calls[op]);
+}
+
+#endif

@@ -41,6 +41,11 @@ static void ib_cq_release_op(const struct ib_verbs_ops *ops, struct ib_object *o
 		ops->release_cq(ib_cq_of(object));
 }
 
+static void ib_cq_queue(struct ib_cq *cq)
+{
+	queue_work(ib_object_device(&cq->object)->objects->poll_wq, &cq->work);
+}
+
 /* Nothing schedules the polling context any more: wait for it. */
 static void ib_cq_stop(struct ib_object *object)
 {
@@ -157,7 +162,7 @@ static void ib_cq_poll_work(struct work_struct *work)
 	struct ib_cq *cq = container_of(work, struct ib_cq, work);
 
 	if (ib_cq_run(cq, IB_CQ_BUDGET) >= IB_CQ_BUDGET || ib_cq_arm(cq, IB_CQ_NEXT_COMP) > 0)
-		queue_work(ib_object_device(&cq->object)->wq, &cq->work);
+		ib_cq_queue(cq);
 }
 
 /**
@@ -178,7 +183,7 @@ void ib_cq_kick(struct ib_cq *cq)
 		irq_poll_sched(&cq->iop);
 		break;
 	case IB_CQ_WORKQUEUE:
-		queue_work(ib_object_device(&cq->object)->wq, &cq->work);
+		ib_cq_queue(cq);
 		break;
 	case IB_CQ_DIRECT:
 		break;
@@ -213,7 +218,7 @@ void ib_cq_settle(struct ib_cq *cq)
 		break;
 	case IB_CQ_WORKQUEUE:
 		do {
-			queue_work(ib_object_device(&cq->object)->wq, &cq->work);
+			ib_cq_queue(cq);
 			flush_work(&cq->work);
 		} while (work_pending(&cq->work));
 		break;

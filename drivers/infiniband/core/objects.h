@@ -48,6 +48,7 @@ struct ib_object_class {
  * @zombies: &ib_object.zombie_node: not proven to be forgotten by the hardware
  * @flushed: GONE was dealt with
  * @dead: the provider is about to stop
+ * @poll_wq: what CQs are polled on: not the queue of the attachments' items, which wait for it
  * @sysfs: ports in sysfs; of the lifecycle thread
  */
 struct ib_objects {
@@ -60,6 +61,7 @@ struct ib_objects {
 	struct list_head zombies;
 	bool flushed;
 	bool dead;
+	struct workqueue_struct *poll_wq;
 	struct ib_sysfs *sysfs;
 };
 

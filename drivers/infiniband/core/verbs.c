@@ -34,8 +34,15 @@ static int ib_objects_alloc(struct ib_device *device)
 
 	if (!objects)
 		return -ENOMEM;
+	objects->poll_wq = alloc_workqueue("ib-poll/%s", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0,
+					   dev_name(device->hca->parent));
+	if (!objects->poll_wq) {
+		kfree(objects);
+		return -ENOMEM;
+	}
 	err = ib_gate_init(&objects->soft, device->hca);
 	if (err) {
+		destroy_workqueue(objects->poll_wq);
 		kfree(objects);
 		return err;
 	}
@@ -59,6 +66,7 @@ static void ib_objects_free(struct ib_device *device)
 		xa_destroy(&objects->ids[i]);
 	}
 	ib_gate_exit_memory(&objects->soft);
+	destroy_workqueue(objects->poll_wq);
 	kfree(objects);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Two HCAs at work for the fuzz targets: brought up, with a connected RC pair, a UC pair, datagram
- * QPs, an SRQ and an XRC target, so that hostile input meets live objects.
+ * Two HCAs at work for the fuzz targets: brought up, with a connected RC pair, a UC pair,
+ * datagram QPs, an SRQ and an XRC target, so that hostile input meets live objects.
  */
 #ifndef EMULATOR_FUZZ_BENCH_H
 #define EMULATOR_FUZZ_BENCH_H

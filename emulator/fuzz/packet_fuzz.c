@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Fuzz target: packets that reach a port whose queue pairs are at work. Each is a proper packet to
- * one of the queue pairs with some of its fields and bytes changed, or plain bytes; the answers come
- * from a peer that is at work too.
+ * one of the queue pairs with some of its fields and bytes changed, or plain bytes; the answers
+ * come from a peer that is at work too.
  */
 #include "bench.h"
 #include "input.h"

@@ -11,24 +11,16 @@ static struct rig rig;
 static struct v_cq scq, rcq;
 static struct v_qp a, b;
 static struct v_mr ma, mb;
+static const struct v_pair pair = { &scq, &rcq, &a, &b, &ma, &mb };
 
 static void setup(void (*adjust)(struct v_attr *at))
 {
 	struct v_attr at;
 
-	rig_up(&rig);
-	v_cq_init(&scq, &rig.h[0], 6);
-	v_cq_init(&rcq, &rig.h[1], 6);
-	v_mr_init(&ma, &rig.h[0], 20000, V_ACCESS_ALL);
-	v_mr_init(&mb, &rig.h[1], 20000, V_ACCESS_ALL);
-	v_attr_init(&at, QPT_RC, &scq, &scq);
+	v_attr_init(&at, QPT_RC, NULL, NULL);
 	if (adjust)
 		adjust(&at);
-	v_qp_init(&a, &rig.h[0], &at);
-	at.scq = &rcq;
-	at.rcq = &rcq;
-	v_qp_init(&b, &rig.h[1], &at);
-	v_connect(&a, &b, 1);
+	v_pair_up(&rig, &pair, &at, 20000, 6, 1);
 }
 
 static struct v_wr send_of(u8 op, u32 len)

@@ -10,6 +10,7 @@ static struct rig rig;
 static struct v_cq scq, rcq;
 static struct v_qp a, b;
 static struct v_mr ma, mb;
+static const struct v_pair pair = { &scq, &rcq, &a, &b, &ma, &mb };
 static unsigned long long seed;
 static unsigned int lose, twice, late;
 static bool tardy = true;
@@ -39,21 +40,12 @@ static void setup(u32 psn)
 {
 	struct v_attr at;
 
-	rig_up(&rig);
-	v_cq_init(&scq, &rig.h[0], 8);
-	v_cq_init(&rcq, &rig.h[1], 8);
-	v_mr_init(&ma, &rig.h[0], 100000, V_ACCESS_ALL);
-	v_mr_init(&mb, &rig.h[1], 100000, V_ACCESS_ALL);
-	v_attr_init(&at, QPT_RC, &scq, &scq);
+	v_attr_init(&at, QPT_RC, NULL, NULL);
 	at.timeout = 8;
 	at.retry = 7;
 	at.rnr_retry = 7;
 	at.min_rnr = 1;
-	v_qp_init(&a, &rig.h[0], &at);
-	at.scq = &rcq;
-	at.rcq = &rcq;
-	v_qp_init(&b, &rig.h[1], &at);
-	v_connect(&a, &b, psn);
+	v_pair_up(&rig, &pair, &at, 100000, 8, psn);
 	rig.cable.judge = dice;
 }
 

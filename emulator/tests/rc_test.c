@@ -10,24 +10,16 @@ static struct rig rig;
 static struct v_cq scq, rcq;
 static struct v_qp a, b;
 static struct v_mr ma, mb;
+static const struct v_pair pair = { &scq, &rcq, &a, &b, &ma, &mb };
 
 static void setup(void (*adjust)(struct v_attr *at), u32 psn)
 {
 	struct v_attr at;
 
-	rig_up(&rig);
-	v_cq_init(&scq, &rig.h[0], 9);
-	v_cq_init(&rcq, &rig.h[1], 9);
-	v_mr_init(&ma, &rig.h[0], 300000, V_ACCESS_ALL);
-	v_mr_init(&mb, &rig.h[1], 300000, V_ACCESS_ALL);
-	v_attr_init(&at, QPT_RC, &scq, &scq);
+	v_attr_init(&at, QPT_RC, NULL, NULL);
 	if (adjust)
 		adjust(&at);
-	v_qp_init(&a, &rig.h[0], &at);
-	at.scq = &rcq;
-	at.rcq = &rcq;
-	v_qp_init(&b, &rig.h[1], &at);
-	v_connect(&a, &b, psn);
+	v_pair_up(&rig, &pair, &at, 300000, 9, psn);
 }
 
 static void teardown(const char *what)

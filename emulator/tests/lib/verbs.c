@@ -468,6 +468,32 @@ void v_connect(struct v_qp *a, struct v_qp *b, u32 psn)
 }
 
 /**
+ * v_pair_up - bring up a rig and two connected QPs in it
+ * @r: rig, not up
+ * @p: where the objects are
+ * @at: properties of both QPs; its CQs are set here
+ * @bytes: of each memory region
+ * @cq_log: log2 of the CQs' entries
+ * @psn: first PSN
+ */
+void v_pair_up(struct rig *r, const struct v_pair *p, struct v_attr *at, u32 bytes, u32 cq_log,
+	       u32 psn)
+{
+	rig_up(r);
+	v_cq_init(p->scq, &r->h[0], cq_log);
+	v_cq_init(p->rcq, &r->h[1], cq_log);
+	v_mr_init(p->ma, &r->h[0], bytes, V_ACCESS_ALL);
+	v_mr_init(p->mb, &r->h[1], bytes, V_ACCESS_ALL);
+	at->scq = p->scq;
+	at->rcq = p->scq;
+	v_qp_init(p->a, &r->h[0], at);
+	at->scq = p->rcq;
+	at->rcq = p->rcq;
+	v_qp_init(p->b, &r->h[1], at);
+	v_connect(p->a, p->b, psn);
+}
+
+/**
  * v_qp_query - QUERY_QP
  * @qp: queue pair
  * @c: filled

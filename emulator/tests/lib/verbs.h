@@ -178,6 +178,21 @@ struct v_wr {
 	struct wqe_mlx mlx;
 };
 
+/**
+ * struct v_pair - the objects of two connected QPs, one on each HCA
+ * @scq: CQ of @a
+ * @rcq: CQ of @b
+ * @a: QP of HCA 0
+ * @b: QP of HCA 1
+ * @ma: memory of HCA 0
+ * @mb: memory of HCA 1
+ */
+struct v_pair {
+	struct v_cq *scq, *rcq;
+	struct v_qp *a, *b;
+	struct v_mr *ma, *mb;
+};
+
 void v_mr_init(struct v_mr *mr, struct rig_hca *h, u32 len, u32 access);
 u8 v_mr_dereg_try(struct v_mr *mr);
 u8 *v_mr_at(struct v_mr *mr, u32 off);
@@ -200,6 +215,8 @@ u8 v_qp_modify_try(struct v_qp *qp, u16 opcode, u32 mask, u32 mod);
 void v_qp_rtr(struct v_qp *qp, u16 dlid, u32 rqpn, u32 psn);
 void v_qp_rts(struct v_qp *qp, u32 psn);
 void v_connect(struct v_qp *a, struct v_qp *b, u32 psn);
+void v_pair_up(struct rig *r, const struct v_pair *p, struct v_attr *at, u32 bytes, u32 cq_log,
+	       u32 psn);
 void v_qp_query(struct v_qp *qp, struct qpc *c);
 void v_qp_reset(struct v_qp *qp);
 u8 v_qp_state(struct v_qp *qp);

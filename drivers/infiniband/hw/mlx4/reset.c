@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The function as a PCI device: reset, presence, bus mastering.
+ */
+#include <linux/delay.h>
+#include <linux/io.h>
+#include <linux/pci.h>
+
+#include "mlx4.h"
+
+#define SEM_TRIES	10000	/* of a millisecond each: somebody else may be resetting it */
+#define SETTLE_MS	1000	/* the card does not answer during this */
+#define ANSWER_TRIES	2000	/* of a millisecond each, after that */
+
+bool mlx4_is_absent(struct mlx4_dev *dev)
+{
+	return !pci_device_is_present(dev->pdev);
+}
+
+int mlx4_bus_master(struct mlx4_dev *dev, bool on)
+{
+	u16 command;
+
+	if (on)
+		pci_set_master(dev->pdev);
+	else
+		pci_clear_master(dev->pdev);
+	pci_read_config_word(dev->pdev, PCI_COMMAND, &command);
+	if (PCI_POSSIBLE_ERROR(command) && mlx4_is_absent(dev))
+		return on ? -EIO : 0;
+	if (!(command & PCI_COMMAND_MASTER) == on)
+		return -EIO;
+	/* What was posted before it was switched off still arrives. */
+	if (!on && !pci_wait_for_pending_transaction(dev->pdev))
+		return -EIO;
+	return 0;
+}
+
+/* Reading the semaphore takes it; the reset gives it back. */
+static int take_reset_semaphore(struct mlx4_dev *dev)
+{
+	unsigned int i;
+
+	for (i = 0; i < SEM_TRIES; i++) {
+		if (!ioread32(dev->bar0 + MLX4_REG_RESET_SEM))
+			return 0;
+		if (mlx4_is_absent(dev))
+			return -ENODEV;
+		usleep_range(1000, 2000);
+	}
+	return -EAGAIN;
+}
+
+int mlx4_reset(struct mlx4_dev *dev)
+{
+	unsigned int i;
+	int err;
+
+	err = take_reset_semaphore(dev);
+	if (err) {
+		dev_err(dev->dev, "cannot take the reset semaphore: %d\n", err);
+		return err;
+	}
+	err = pci_save_state(dev->pdev);
+	if (err)
+		return err;
+	iowrite32be(MLX4_RESET_VALUE, dev->bar0 + MLX4_REG_RESET);
+	msleep(SETTLE_MS);
+	for (i = 0; i < ANSWER_TRIES && mlx4_is_absent(dev); i++)
+		usleep_range(1000, 2000);
+	if (mlx4_is_absent(dev)) {
+		dev_err(dev->dev, "the function did not come back after its reset\n");
+		return -ENODEV;
+	}
+	pci_restore_state(dev->pdev);
+	mlx4_cmd_reset(dev);
+	return 0;
+}

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# scenario: our mlx4_core starts two HCAs, stops them, and leaves nothing behind
+# kernel: 6.12 6.1 debug
+# hcas: 2
+# fabric: one
+# modules: ours
+# limit: 120
+"""Probe and remove, five rounds, by module and by bind; the emulator's audit is empty each time."""
+
+
+def audit(t):
+    """What the two HCAs still hold: live objects and mapped pages, one a line."""
+    return [t.vm.qmp.command('qom-get', path=f'/machine/peripheral/hca{i}', property='audit')
+            for i in range(2)]
+
+
+def bound(t):
+    return t.vm.sh('ls -d /sys/bus/pci/drivers/mlx4_core/0* | wc -l').out.strip()
+
+
+def scenario(t):
+    t.vm.sh('modprobe mlx4_core')
+    held = audit(t)
+    t.ok(all('EQ' in x.upper() for x in held), 'the audit of a running HCA names its event queues',
+         str(held)[:400])
+    t.vm.sh('rmmod mlx4_core')
+    for round_ in range(3):
+        t.vm.sh('modprobe mlx4_core')
+        t.equal(bound(t), '2', f'round {round_}: both functions are bound')
+        t.vm.sh('rmmod mlx4_core')
+        t.equal(audit(t), ['', ''], f'round {round_}: nothing is left in either HCA')
+    t.vm.sh('modprobe mlx4_core')
+    for round_ in range(3):
+        t.vm.sh('cd /sys/bus/pci/drivers/mlx4_core && for f in 0*; do echo $f > unbind; done')
+        t.equal(audit(t), ['', ''], f'unbind {round_}: nothing is left in either HCA')
+        t.vm.sh('cd /sys/bus/pci/devices && for f in *; do '
+                '[ "$(cat $f/vendor)" = 0x15b3 ] && echo $f > ../drivers/mlx4_core/bind; done; true')
+        t.equal(bound(t), '2', f'bind {round_}: both functions are bound')
+    t.vm.sh('rmmod mlx4_core; udevadm settle')
+    gone = t.vm.sh('rmmod ib_core', check=False)
+    t.equal(gone.status, 0, 'ib_core can be unloaded afterwards')

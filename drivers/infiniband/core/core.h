@@ -248,6 +248,17 @@ void ib_events_stop(struct ib_device *device);
 /** ib_sysfs_add() - device_add() of the class device, ports and attributes, then the uevent */
 int ib_sysfs_add(struct ib_device *device);
 
+/**
+ * ib_sysfs_rename() - tell the driver core of another name
+ * @device: the device
+ * @name: the name
+ *
+ * Does not wait for a removal that is under way.
+ *
+ * Return: 0, -ENODEV: it is not there or is being removed, or what device_rename() says.
+ */
+int ib_sysfs_rename(struct ib_device *device, const char *name);
+
 /** ib_sysfs_del() - mirror; also right if ib_sysfs_add() failed half-way or never ran */
 void ib_sysfs_del(struct ib_device *device);
 

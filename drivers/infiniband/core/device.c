@@ -167,8 +167,16 @@ static bool ib_device_name_is_legal(const char *name)
 	       strcmp(name, "..");
 }
 
+static void ib_device_set_name(struct ib_device *device, const char *name)
+{
+	spin_lock_irq(&device->hca->lock);
+	strscpy(device->name, name, sizeof(device->name));
+	spin_unlock_irq(&device->hca->lock);
+}
+
 int ib_device_rename(struct ib_device *device, const char *name)
 {
+	char old[IB_DEVICE_NAME_MAX];
 	int err = 0;
 
 	if (!ib_device_name_is_legal(name))
@@ -180,13 +188,14 @@ int ib_device_rename(struct ib_device *device, const char *name)
 		goto out;
 	else if (ib_device_by_name(name))
 		err = -EEXIST;
-	if (!err)
-		err = device_rename(&device->dev, name);
 	if (err)
 		goto out;
-	spin_lock_irq(&device->hca->lock);
-	strscpy(device->name, name, sizeof(device->name));
-	spin_unlock_irq(&device->hca->lock);
+	/* Before the driver core: the event that it sends carries the new name. */
+	strscpy(old, device->name, sizeof(old));
+	ib_device_set_name(device, name);
+	err = ib_sysfs_rename(device, name);
+	if (err)
+		ib_device_set_name(device, old);
 out:
 	mutex_unlock(&ib_registry.lock);
 	return err;

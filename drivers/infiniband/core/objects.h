@@ -49,6 +49,7 @@ struct ib_object_class {
  * @flushed: GONE was dealt with
  * @dead: the provider is about to stop
  * @poll_wq: what CQs are polled on: not the queue of the attachments' items, which wait for it
+ * @naming: the driver core leaves it to us to keep renaming and removing apart
  * @sysfs: ports in sysfs; of the lifecycle thread
  */
 struct ib_objects {
@@ -62,6 +63,7 @@ struct ib_objects {
 	bool flushed;
 	bool dead;
 	struct workqueue_struct *poll_wq;
+	struct mutex naming; /* renaming against removing the class device */
 	struct ib_sysfs *sysfs;
 };
 

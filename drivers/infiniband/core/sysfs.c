@@ -153,5 +153,20 @@ void ib_sysfs_del(struct ib_device *device)
 	if (!device_is_registered(&device->dev))
 		return;
 	ib_sysfs_del_ports(device);
+	mutex_lock(&device->objects->naming);
 	device_del(&device->dev);
+	mutex_unlock(&device->objects->naming);
+}
+
+int ib_sysfs_rename(struct ib_device *device, const char *name)
+{
+	int err = -ENODEV;
+
+	/* The caller holds the registry's lock: nobody may wait here for a device that leaves. */
+	if (!mutex_trylock(&device->objects->naming))
+		return -ENODEV;
+	if (device_is_registered(&device->dev))
+		err = device_rename(&device->dev, name);
+	mutex_unlock(&device->objects->naming);
+	return err;
 }

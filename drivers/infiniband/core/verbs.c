@@ -47,6 +47,7 @@ static int ib_objects_alloc(struct ib_device *device)
 		return err;
 	}
 	objects->device = device;
+	mutex_init(&objects->naming);
 	INIT_LIST_HEAD(&objects->zombies);
 	for (i = 0; i < IB_OBJECT_TYPES; i++)
 		xa_init_flags(&objects->ids[i], XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);

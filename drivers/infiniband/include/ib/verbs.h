@@ -797,6 +797,8 @@ int ib_qp_modify(struct ib_qp *qp, const struct ib_qp_attr *attr, u32 mask,
  * @qp: the QP
  * @attr: filled in
  * @mask: IB_QP_* that are wanted, at least
+ *
+ * Return: 0 or an error.
  */
 int ib_qp_query(struct ib_qp *qp, struct ib_qp_attr *attr, u32 mask);
 

@@ -33,22 +33,22 @@ def load(t):
 
 def tool(t):
     dev = t.vm.sh('rdma dev show').out
-    t.equal(len(dev.splitlines()), 2, 'rdma dev show: two devices', dev)
+    t.equal(len(dev.splitlines()), 2, 'rdma dev show: two devices')
     t.ok('node_type ca fw 2.42.5000 node_guid 0002:c903:00a1:b2c0 sys_image_guid '
          '0002:c903:00a1:b2c3' in dev, 'rdma dev show: what they are', dev)
     link = t.vm.sh('rdma link show').out
-    t.equal(len(link.splitlines()), 4, 'rdma link show: four ports', link)
+    t.equal(len(link.splitlines()), 4, 'rdma link show: four ports')
     t.ok('subnet_prefix fe80:0000:0000:0000 lid 17 sm_lid 1 lmc 0 state ACTIVE physical_state '
          'LINK_UP' in link, 'rdma link show: what they are like', link)
     res = t.vm.sh('rdma resource show').out
-    t.equal(res.count('pd 1 cq 1 qp 1 cm_id 0 mr 1 ctx 0 srq 0'), 2,
-            'rdma resource show: what the client made', res)
+    t.ok(res.count('pd 1 cq 1 qp 1 cm_id 0 mr 1 ctx 0 srq 0') == 2,
+         'rdma resource show: what the client made', res)
     qps = t.vm.sh('rdma resource show qp').out
-    t.equal(qps.count('type UD state RESET'), 2, 'rdma resource show qp: two QPs', qps)
-    t.equal(qps.count('comm [fake_client]'), 2, 'rdma resource show qp: and whose', qps)
+    t.ok(qps.count('type UD state RESET') == 2, 'rdma resource show qp: two QPs', qps)
+    t.ok(qps.count('comm [fake_client]') == 2, 'rdma resource show qp: and whose', qps)
     for name in ('cq', 'mr', 'pd'):
         out = t.vm.sh(f'rdma resource show {name}').out
-        t.equal(out.count('comm [fake_client]'), 2, f'rdma resource show {name}: two', out)
+        t.ok(out.count('comm [fake_client]') == 2, f'rdma resource show {name}: two', out)
     for name in ('cm_id', 'ctx', 'srq'):
         out = t.vm.sh(f'rdma resource show {name}').out
         t.equal(out, '', f'rdma resource show {name}: none')
@@ -67,8 +67,8 @@ def names(t):
 def programs(t):
     t.equal(t.vm.sh('ibstat -l').out.split(), ['vfake_0', 'vfake_1'], 'ibstat -l lists both')
     stat = t.vm.sh('ibstat vfake_1').out
-    t.equal((stat.count('State: Active'), stat.count('Rate: 56')), (2, 2),
-            'ibstat reads its ports', stat)
+    t.ok((stat.count('State: Active'), stat.count('Rate: 56')) == (2, 2),
+         'ibstat reads its ports', stat)
     t.ok("CA type: MT4099" in stat, 'ibstat reads its type', stat)
     t.equal(t.vm.sh('ibv_devices').status, 0, 'ibv_devices runs')
     files = t.vm.sh('cd /sys/class/infiniband/vfake_0 && find . -type f | grep -v uevent | '

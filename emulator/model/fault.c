@@ -27,7 +27,8 @@
  *         error=P/NAME                     count an error: symbol, recover,
  *                                          rcv, discard, vl15
  *
- * Numbers are decimal, or hexadecimal with 0x.
+ * The single word "clear" takes all rules away. Numbers are decimal, or
+ * hexadecimal with 0x.
  */
 #include "port.h"
 
@@ -324,21 +325,26 @@ void cx3_fault_reset(struct cx3_hca *hca)
 		drop_delayed(hca, hca->core->fault->delayed);
 }
 
-void cx3_fault_free(struct cx3_hca *hca)
+static void clear_rules(struct cx3_hca *hca)
 {
 	struct cx3_faults *f = hca->core->fault;
 
-	if (!f)
-		return;
-	cx3_fault_reset(hca);
-	while (f->rules) {
+	while (f && f->rules) {
 		struct rule *r = f->rules;
 
 		f->rules = r->next;
 		cx3_timer_cancel(hca, &r->timer);
 		cx3_free(hca, r);
 	}
-	cx3_free(hca, f);
+	if (f)
+		f->nrules = 0;
+}
+
+void cx3_fault_free(struct cx3_hca *hca)
+{
+	cx3_fault_reset(hca);
+	clear_rules(hca);
+	cx3_free(hca, hca->core->fault);
 	hca->core->fault = NULL;
 }
 
@@ -554,6 +560,12 @@ int cx3_fault_add(struct cx3_hca *hca, const char *text, const char **why)
 	struct cx3_faults *f = hca->core->fault;
 	struct rule *r, **tail;
 
+	if (!strcmp(text, "clear")) {
+		cx3_enter(hca);
+		clear_rules(hca);
+		cx3_leave(hca);
+		return 0;
+	}
 	*why = "out of memory";
 	if (!f) {
 		f = cx3_alloc(hca, sizeof(*f));

@@ -80,6 +80,10 @@ static void test_faults(void)
 	tap_eq(rig_saw(p, CX3_EV_COMM_EST, 1), 1, "the first event comes");
 	tap_eq(rig_saw(p, CX3_EV_COMM_EST, 2), 0, "the second is lost");
 	tap_eq(rig_saw(p, CX3_EV_COMM_EST, 3), 2, "the third comes twice");
+	add_rule("eqe:0x2 times=0 drop");
+	add_rule("clear");
+	cx3_event_num(p->hca, CX3_EV_COMM_EST, 9);
+	tap_eq(rig_saw(p, CX3_EV_COMM_EST, 9), 1, "cleared rules strike no more");
 	tap_eq(p->host.violations, 0, "none of it is the driver's fault");
 	rig_down(&rig);
 }

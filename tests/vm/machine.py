@@ -80,7 +80,7 @@ class Machine:
         self.kernel = images.kernel(spec.kernel)
         self.name = os.path.basename(self.folder)
         self.process = self.qmp = self.channel = self.log = self.clock = None
-        self.boot_seconds = 0.0
+        self.boot_seconds = self.boot_cpu = 0.0
         self._begin = 0.0
         self._sockets = None
 
@@ -141,6 +141,7 @@ class Machine:
             self.stop()
             raise
         self.boot_seconds = time.monotonic() - self._begin
+        self.boot_cpu = self.cpu_seconds()
         return self
 
     def _launch(self):
@@ -184,6 +185,12 @@ class Machine:
                     self.log.tick(int.from_bytes(data, 'little'))
         except (OSError, ValueError):
             pass
+
+    def cpu_seconds(self):
+        """CPU time that the machine has used, all its threads together."""
+        with open(f'/proc/{self.process.pid}/stat', encoding='ascii') as text:
+            fields = text.read().rsplit(')', 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
     def last_words(self):
         """What QEMU or the console said last, for a machine that died."""

@@ -53,8 +53,10 @@ class Stage:
             self.hcas = hca.Hcas(self.scenario, self.folder)
         return self.hcas.arguments(n)
 
-    def boot_seconds(self):
-        return max((vm.boot_seconds for vm in self.vms), default=0.0)
+    def boot_times(self):
+        """How long the boot took, for the reader: a loaded host shows in the first figure only."""
+        return ', '.join(f'booted in {vm.boot_seconds:.1f} s, {vm.boot_cpu:.1f} s of CPU'
+                         for vm in self.vms)
 
     # --- one scenario ---
 

@@ -104,6 +104,8 @@ int ib_life_begin(struct ib_hca *hca);
 void ib_life_end(struct ib_hca *hca);
 void ib_life_attend(struct ib_hca *hca);
 void ib_life_retry_later(struct ib_hca *hca, int error);
+bool ib_aborts_over(void *arg);
+bool ib_life_hca_goes(const struct ib_hca *hca);
 bool ib_life_disturbed(const struct ib_hca *hca);
 bool __must_check ib_device_move(struct ib_device *device, enum ib_device_state to);
 const char *ib_goal_name(enum ib_goal goal);
@@ -287,6 +289,8 @@ void ib_objects_flush(struct ib_device *device);
 
 /** ib_objects_bury() - free the objects in a graveyard whose owner no longer has any code */
 void ib_objects_bury(struct ib_graveyard *graveyard);
+
+void ib_verbs_close(struct ib_device *device);
 
 /**
  * ib_verbs_quiesce() - no code of the provider runs for an object from now on

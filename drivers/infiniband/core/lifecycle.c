@@ -103,6 +103,22 @@ static bool ib_life_device_goes(const struct ib_hca *hca)
 }
 
 /**
+ * ib_life_hca_goes() - is the hardware to be stopped when there is no device any more?
+ * @hca: the HCA
+ *
+ * Context: the lifecycle thread.
+ * Return: yes, if so.
+ */
+bool ib_life_hca_goes(const struct ib_hca *hca)
+{
+	enum ib_goal goal = READ_ONCE(hca->goal);
+
+	if (!hca->active)
+		return false;
+	return READ_ONCE(hca->shutdown) ? goal == IB_GOAL_REMOVE : goal != IB_GOAL_RUN;
+}
+
+/**
  * ib_life_disturbed() - is something wanted that a bring-up is in the way of?
  * @hca: the HCA
  *
@@ -114,7 +130,13 @@ bool ib_life_disturbed(const struct ib_hca *hca)
 	return ib_life_device_goes(hca) || (READ_ONCE(hca->shutdown) && !hca->halted);
 }
 
-static bool ib_aborts_over(void *arg)
+/**
+ * ib_aborts_over() - has every call of &ib_hca_ops.abort returned?
+ * @arg: struct ib_hca *; its lock is held
+ *
+ * Return: yes, if so.
+ */
+bool ib_aborts_over(void *arg)
 {
 	return !((struct ib_hca *)arg)->aborting;
 }
@@ -159,7 +181,7 @@ void ib_life_attend(struct ib_hca *hca)
 	struct ib_device *device = hca->device;
 
 	/* This is called from every wait, those below it included. */
-	if (!ib_hca_is_gone(hca) || hca->attending ||
+	if (!ib_hca_is_gone(hca) || !hca->active || hca->attending ||
 	    (READ_ONCE(hca->shutdown) && !hca->halted))
 		return;
 	hca->attending = true;
@@ -208,8 +230,7 @@ static enum ib_step ib_life_next(struct ib_hca *hca)
 		return IB_STEP_DETACH;
 	if (hca->device)
 		return ib_roster_is_due(hca) ? IB_STEP_ROSTER : IB_STEP_NONE;
-	if (hca->active && (hca->shutdown ? hca->goal == IB_GOAL_REMOVE :
-					    hca->goal != IB_GOAL_RUN))
+	if (ib_life_hca_goes(hca))
 		return IB_STEP_STOP;
 	if (hca->shutdown || hca->goal == IB_GOAL_REMOVE || hca->holds)
 		return IB_STEP_NONE;

@@ -311,6 +311,18 @@ void ib_objects_flush(struct ib_device *device)
 }
 
 /**
+ * ib_verbs_close() - begin to count out who runs code of the provider for an object
+ * @device: its hardware gate has just been closed, and no client is left to poll a CQ
+ *
+ * So that both gates drain within one grace period.  Context: the lifecycle thread.
+ */
+void ib_verbs_close(struct ib_device *device)
+{
+	if (device->objects)
+		ib_gate_close(&device->objects->soft);
+}
+
+/**
  * ib_verbs_quiesce() - no code of the provider runs for an object from now on
  * @device: its hardware gate is drained; its provider is about to stop
  *

@@ -38,6 +38,9 @@ static int ib_teardown_quiesce(struct ib_hca *hca, struct ib_device *device)
 	ib_events_stop(device);
 	ib_cache_stop(device);
 	ib_gate_close(&device->gate);
+	/* What GONE flushes is still polled by clients that were left behind. */
+	if (list_empty(&device->attachments))
+		ib_verbs_close(device);
 	ib_gate_sync(&device->gate);
 	err = ib_thread_wait(hca, "sections inside the device's gate", IB_UNTIL_NEVER,
 			     ib_gate_drained, &device->gate);
@@ -128,7 +131,9 @@ int ib_teardown_device(struct ib_hca *hca)
 		err = ib_teardown_stop(hca, device);
 	if (!err)
 		err = ib_teardown_release(hca, device);
-	ib_teardown_end(hca);
+	/* The stop of the hardware, if it follows, belongs to the same teardown and its clock. */
+	if (err || !ib_life_hca_goes(hca))
+		ib_teardown_end(hca);
 	return err;
 }
 
@@ -169,6 +174,8 @@ int ib_teardown_hca(struct ib_hca *hca)
 	bool started = hca->up;
 	int err;
 
+	if (hca->teardown.timed != IB_TIMED_DEVICE)
+		ib_teardown_begin(hca, IB_TIMED_DEVICE);
 	if (started) {
 		hca->ops->stop(hca);
 		trace_ib_teardown_hardware(hca, "stop", 0);
@@ -177,18 +184,22 @@ int ib_teardown_hca(struct ib_hca *hca)
 	ib_gate_sync(&hca->gate);
 	err = ib_thread_wait(hca, "sections inside the HCA's gate", IB_UNTIL_NEVER,
 			     ib_gate_drained, &hca->gate);
+	ib_teardown_end(hca);
 	if (err)
 		return err;
 	ib_teardown_prove_quiet(hca);
-	if (started) {
-		hca->ops->release(hca, hca->quiet);
-		trace_ib_teardown_hardware(hca, "release", hca->quiet);
-	}
+	/* From here on nobody can declare it lost; a last abort() may still be running. */
 	spin_lock_irq(&hca->lock);
 	hca->up = false;
 	hca->active = false;
 	wake_up_all(&hca->wait);
 	spin_unlock_irq(&hca->lock);
+	if (ib_halt_wait(hca, ib_aborts_over))
+		hca->quiet = false;
+	if (started) {
+		hca->ops->release(hca, hca->quiet);
+		trace_ib_teardown_hardware(hca, "release", hca->quiet);
+	}
 	return 0;
 }
 

@@ -11,7 +11,8 @@
 
 #include "fake.h"
 
-#define REVIEW_LOOK_MS 20
+/* Long enough for the others to go as far as they can, RCU grace periods included. */
+#define REVIEW_LOOK_MS 200
 
 /* Wait a while of real time for something that needs no clock of ours. */
 static bool review_soon(bool (*cond)(void *arg), void *arg)
@@ -318,7 +319,7 @@ static void review_slow_abort(struct ib_hca *hca)
 
 	a->ops->abort(hca);
 	WRITE_ONCE(a->running, true);
-	complete(&a->begun);
+	complete_all(&a->begun);
 	wait_for_completion(&a->go);
 	WRITE_ONCE(a->running, false);
 }
@@ -362,6 +363,7 @@ static void review_release_waits_for_abort(struct kunit *test)
 	fake->data = a;
 	fake->hook = review_gone_in_quiet;
 	fake_flow_start(&flow, fake_run_remove, fake);
+	wait_for_completion(&a->begun);
 	wait_for_completion_timeout(&flow.done, msecs_to_jiffies(REVIEW_LOOK_MS));
 	complete_all(&a->go);
 	KUNIT_EXPECT_EQ(test, fake_flow_join(&flow), 0);

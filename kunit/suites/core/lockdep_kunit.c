@@ -60,6 +60,9 @@ static struct trial *trial_create(struct kunit *test, struct mutex *mutex)
 {
 	struct trial *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
 
+	/* Another processor may take a lock while lockdep is off, and release it later. */
+	if (num_online_cpus() > 1)
+		kunit_skip(test, "lockdep can be asked in private on one processor only");
 	KUNIT_ASSERT_NOT_NULL(test, t);
 	t->mutex = mutex;
 	init_completion(&t->done);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # scenario: under systemd the units of rdma-core are there and do what they say
-# kernel: 6.12 6.1 debug
+# kernel: 6.12 6.1
 # boot: full
 # limit: 120
 # shellcheck shell=sh disable=SC1091

@@ -178,7 +178,10 @@ static const struct logic_iomem_ops mmio_ops = {
 	.set = mmio_set,
 };
 
-/* Which BAR of which slot decodes [@offset, @offset + @size) of the window? */
+/*
+ * Which BAR of which slot decodes [@offset, @offset + @size) of the window? One that is gone by
+ * surprise counts: its addresses can be mapped still, and read as ones.
+ */
 static long mmio_map(unsigned long offset, size_t size, const struct logic_iomem_ops **ops,
 		     void **priv)
 {
@@ -188,7 +191,7 @@ static long mmio_map(unsigned long offset, size_t size, const struct logic_iomem
 		struct fake_pci *fp = slots[i / 3];
 		u64 base, len;
 
-		if (!fp || fp->presence != SLOT_PLUGGED)
+		if (!fp || fp->presence == SLOT_EMPTY)
 			continue;
 		base = fake_config_bar(fp, i % 3);
 		len = fp->desc.bar_size[i % 3];

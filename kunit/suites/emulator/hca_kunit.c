@@ -3,12 +3,15 @@
  * The kernel's own mlx4_core on the emulated HCA: a driver that was not written here judges the
  * front-end and the model.
  */
+#include <linux/io.h>
 #include <linux/module.h>
 #include <linux/pci.h>
 
 #include <lastref/clock.h>
 #include <lastref/hca.h>
 #include <lastref/kunit.h>
+
+#define SEND_DOORBELL 0x14	/* in each page of the UAR area */
 
 /* Probe and unbind, with the device and the driver empty again at the end. */
 static void hca_intree_probe(struct kunit *test)
@@ -85,12 +88,30 @@ static void hca_intree_silent(struct kunit *test)
 	lr_expect_ms(test, &c, 10000, 200000);
 }
 
+/* A doorbell for a queue pair that never was: seen, and then a count to read. */
+static void hca_violation(struct kunit *test)
+{
+	struct lr_hca *h = lr_hca_new(test, NULL);
+	u8 __iomem *uar;
+
+	lr_hca_expect_violations(h);
+	KUNIT_ASSERT_EQ(test, lr_hca_plug(h), 0);
+	KUNIT_ASSERT_TRUE(test, lr_hca_bound(h));
+	KUNIT_EXPECT_EQ(test, lr_hca_violations(h), 0ULL);
+	uar = ioremap(pci_resource_start(lr_hca_pdev(h), 2), PAGE_SIZE);
+	KUNIT_ASSERT_NOT_NULL(test, uar);
+	iowrite32be(0x123 << 8, uar + SEND_DOORBELL);
+	iounmap(uar);
+	KUNIT_EXPECT_EQ(test, lr_hca_violations(h), 1ULL);
+}
+
 static struct kunit_case hca_cases[] = {
 	KUNIT_CASE(hca_intree_probe),
 	KUNIT_CASE(hca_intree_replug),
 	KUNIT_CASE(hca_intree_two),
 	KUNIT_CASE(hca_intree_command_fails),
 	KUNIT_CASE(hca_intree_silent),
+	KUNIT_CASE(hca_violation),
 	{}
 };
 

@@ -192,24 +192,39 @@ static void timer_due(void *opaque)
 
 /* -------------------------------------------------------- accesses by the guest */
 
+/*
+ * A vCPU may still have the region of a card that was let go a moment ago: the
+ * object lives as long as the region does, the model does not.
+ */
+static uint64_t bar_read(Cx3Hca *s, unsigned int bar, hwaddr addr, unsigned int size)
+{
+	return s->hca ? cx3_bar_read(s->hca, bar, addr, size) : ~0ull;
+}
+
+static void bar_write(Cx3Hca *s, unsigned int bar, hwaddr addr, uint64_t val, unsigned int size)
+{
+	if (s->hca)
+		cx3_bar_write(s->hca, bar, addr, val, size);
+}
+
 static uint64_t bar0_read(void *opaque, hwaddr addr, unsigned int size)
 {
-	return cx3_bar_read(((Cx3Hca *)opaque)->hca, 0, addr, size);
+	return bar_read(opaque, 0, addr, size);
 }
 
 static void bar0_write(void *opaque, hwaddr addr, uint64_t val, unsigned int size)
 {
-	cx3_bar_write(((Cx3Hca *)opaque)->hca, 0, addr, val, size);
+	bar_write(opaque, 0, addr, val, size);
 }
 
 static uint64_t bar2_read(void *opaque, hwaddr addr, unsigned int size)
 {
-	return cx3_bar_read(((Cx3Hca *)opaque)->hca, 2, addr, size);
+	return bar_read(opaque, 2, addr, size);
 }
 
 static void bar2_write(void *opaque, hwaddr addr, uint64_t val, unsigned int size)
 {
-	cx3_bar_write(((Cx3Hca *)opaque)->hca, 2, addr, val, size);
+	bar_write(opaque, 2, addr, val, size);
 }
 
 static const MemoryRegionOps bar0_ops = {
@@ -252,7 +267,7 @@ static void config_write(PCIDevice *pci, uint32_t addr, uint32_t val, int len)
 {
 	Cx3Hca *s = CX3_HCA(pci);
 
-	if (s->gone)
+	if (s->gone || !s->hca)
 		return;
 	pci_default_write_config(pci, addr, val, len);
 	if (pci->exp.exp_cap) {
@@ -498,7 +513,8 @@ static char *get_audit(Object *obj, Error **errp)
 {
 	GString *text = g_string_new(NULL);
 
-	cx3_audit(CX3_HCA(obj)->hca, emit_line, text);
+	if (CX3_HCA(obj)->hca)
+		cx3_audit(CX3_HCA(obj)->hca, emit_line, text);
 	return g_string_free(text, FALSE);
 }
 
@@ -506,7 +522,8 @@ static char *get_violations(Object *obj, Error **errp)
 {
 	GString *text = g_string_new(NULL);
 
-	cx3_violations(CX3_HCA(obj)->hca, emit_line, text);
+	if (CX3_HCA(obj)->hca)
+		cx3_violations(CX3_HCA(obj)->hca, emit_line, text);
 	return g_string_free(text, FALSE);
 }
 
@@ -514,7 +531,8 @@ static char *get_counts(Object *obj, Error **errp)
 {
 	GString *text = g_string_new(NULL);
 
-	cx3_counts(CX3_HCA(obj)->hca, emit_line, text);
+	if (CX3_HCA(obj)->hca)
+		cx3_counts(CX3_HCA(obj)->hca, emit_line, text);
 	return g_string_free(text, FALSE);
 }
 

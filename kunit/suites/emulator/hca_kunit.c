@@ -105,6 +105,18 @@ static void hca_violation(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lr_hca_violations(h), 1ULL);
 }
 
+/* Pulled out by a fault rule in the middle of probe. The driver has to give up, no more. */
+static void hca_intree_vanishes(struct kunit *test)
+{
+	struct lr_hca *h = lr_hca_new(test, NULL);
+
+	lr_hca_fault(h, "cmd:0x7 gone");		/* at INIT_HCA */
+	KUNIT_ASSERT_EQ(test, lr_hca_plug(h), 0);
+	KUNIT_EXPECT_FALSE(test, lr_hca_bound(h));
+	lr_hca_unplug(h);
+	KUNIT_EXPECT_NULL(test, lr_hca_pdev(h));
+}
+
 static struct kunit_case hca_cases[] = {
 	KUNIT_CASE(hca_intree_probe),
 	KUNIT_CASE(hca_intree_replug),
@@ -112,6 +124,7 @@ static struct kunit_case hca_cases[] = {
 	KUNIT_CASE(hca_intree_command_fails),
 	KUNIT_CASE(hca_intree_silent),
 	KUNIT_CASE(hca_violation),
+	KUNIT_CASE(hca_intree_vanishes),
 	{}
 };
 

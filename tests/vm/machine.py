@@ -56,7 +56,7 @@ class Spec:
     append: str = ''
 
     def megabytes(self):
-        return self.memory or (2048 if self.kernel == 'debug' else 1024)
+        return self.memory or (1280 if self.kernel == 'debug' else 1024)
 
     def boot_limit(self):
         """Seconds until it must have answered: several times what it takes."""

@@ -15,6 +15,9 @@ def fake(kernel):
     """Build the test module in the copy of the repository that ib_core was built in."""
     work = os.path.join(images.REPO, 'build', 'modules', kernel, '.')
     where = os.path.normpath(os.path.join(work, 'tests', 'modules', 'fake'))
+    # make does not see that the symbols of ib_core changed, and would keep their old versions
+    if os.path.exists(os.path.join(where, 'Module.symvers')):
+        os.remove(os.path.join(where, 'Module.symvers'))
     return [x for x in modules.build(images.REPO, kernel, f'M={where}',
                                      f'KBUILD_EXTRA_SYMBOLS={os.path.normpath(work)}/Module.symvers',
                                      only=('tests/modules/fake', 'kunit/suites/core'))

@@ -291,10 +291,14 @@ int mlx4_cmd(struct mlx4_dev *dev, struct mlx4_call *call)
 		err = cmd_poll(dev, call, patience_ms[info->patience]);
 	}
 	ib_hca_exit(dev->hca);
-	if (err && info->closing && ib_hca_is_gone(dev->hca))
+	if (!err)
 		return 0;
-	if (err && err != -EIO)
-		dev_dbg(dev->dev, "%s: status %#x\n", info->name, call->status);
+	dev_dbg(dev->dev, "%s: %d, status %#x\n", info->name, err, call->status);
+	/* Whether the HCA still uses what it did not give back, only its end can tell. */
+	if (info->closing && !ib_hca_is_gone(dev->hca)) {
+		dev_err(dev->dev, "%s failed: status %#x\n", info->name, call->status);
+		ib_hca_gone(dev->hca, "a closing command failed");
+	}
 	return err;
 refused:
 	return info->closing && err == -EIO ? 0 : err;

@@ -170,11 +170,12 @@ const char *mlx4_cmd_name(enum mlx4_op op);
  *
  * Enters the HCA's gate for as long as it takes.  A command that the firmware does not answer in
  * time makes the HCA count as gone; its mailboxes then stay out of use until the hardware is quiet,
- * even after mlx4_mailbox_free().
+ * even after mlx4_mailbox_free().  So does a closing command that fails: what it was to end may go
+ * on.
  *
  * Context: may sleep; no lock that an interrupt of this HCA needs.
- * Return: 0; -EIO: no answer, or the HCA is gone (closing commands give 0 then); -ENODEV: not up;
- * else the errno for the status of the firmware.
+ * Return: 0; -EIO: no answer, or the HCA is gone (closing commands that are not even sent give 0
+ * then); -ENODEV: not up; else the errno for the status of the firmware.
  */
 int mlx4_cmd(struct mlx4_dev *dev, struct mlx4_call *call);
 

@@ -232,7 +232,7 @@ static int eq_give(struct mlx4_dev *dev, struct mlx4_eq *eq, unsigned int vector
 	mlx4_put(call.in->buf, MLX4_EQC_MTT_LO, mtt & U32_MAX);
 	err = mlx4_cmd(dev, &call);
 	mlx4_mailbox_free(dev, call.in);
-	eq->made = !err || err == -EIO;
+	eq->made = !call.status;	/* no answer may be a late yes */
 	return err;
 }
 

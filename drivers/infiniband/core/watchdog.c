@@ -20,6 +20,7 @@
  * While the thread is inside a callback that does not return it looks at nothing.  For that there
  * is a delayed work, which knows the one remedy that works from outside: GONE.
  */
+#include <linux/debug_locks.h>
 #include <linux/export.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
@@ -378,7 +379,8 @@ EXPORT_SYMBOL_GPL(ib_hca_wake);
 void ib_assert_may_wait(void)
 {
 	might_sleep();
-	if (IS_ENABLED(CONFIG_PROVE_LOCKING))
+	/* Lockdep says that everything is held once it has switched itself off. */
+	if (IS_ENABLED(CONFIG_PROVE_LOCKING) && debug_locks)
 		WARN_ON_ONCE(lockdep_rtnl_is_held());
 	ib_lockmaps_wait();
 }

@@ -107,6 +107,6 @@ def scenario(t):
         there = found(root, release, 'ib_core')
         t.ok('/kernel/drivers/infiniband/' in there, 'after: the in-tree one is found again',
              there)
-        left = inside(root, f'ls /usr/src | grep lastref; find /lib/modules/{release}/updates '
-                      '-name "*.ko*"').stdout
+        left = inside(root, f'ls /usr/src | grep lastref; find /lib/modules/{release} '
+                      '-path "*/updates/*.ko*"').stdout
         t.equal(left, '', 'and nothing of ours is left')

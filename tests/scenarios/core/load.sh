@@ -6,7 +6,7 @@
 # shellcheck shell=sh disable=SC1091
 . /run/lastref/tap.sh
 
-rounds=1000
+rounds=100
 grep -q debug /proc/version && rounds=50
 
 mounts=$(wc -l </proc/mounts)

@@ -4,6 +4,7 @@
 # hcas: 2
 # fabric: one pcap
 # limit: 180
+# alone: yes
 """In-tree modules and unmodified programs on the emulated HCAs; the capture is read by tshark."""
 import os
 import re

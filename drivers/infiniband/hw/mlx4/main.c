@@ -184,8 +184,6 @@ static void mlx4_remove(struct pci_dev *pdev)
 
 	debugfs_remove(dev->debugfs);
 	err = ib_hca_remove(dev->hca);
-	if (err == -ESHUTDOWN)
-		return;
 	auxiliary_device_delete(&dev->adev);
 	auxiliary_device_uninit(&dev->adev);
 	mlx4_cmd_destroy(dev, err != -EIO);

@@ -138,11 +138,12 @@ static int ib_device_waits_show(struct seq_file *seq, void *unused)
 {
 	struct ib_device *device = seq->private;
 	struct ib_hca *hca = device->hca;
-	const char *what = READ_ONCE(hca->waiting_for);
 
-	if (what)
-		seq_printf(seq, "lifecycle thread waits for %s since %llu ms\n", what,
-			   ib_hca_now(hca) - READ_ONCE(hca->waiting_since));
+	spin_lock_irq(&hca->lock);
+	if (hca->waiting_for)
+		seq_printf(seq, "lifecycle thread waits for %s since %llu ms\n", hca->waiting_for,
+			   ib_hca_now(hca) - hca->waiting_since);
+	spin_unlock_irq(&hca->lock);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(ib_device_waits);

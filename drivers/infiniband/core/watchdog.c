@@ -253,9 +253,43 @@ static int ib_thread_gives_up(struct ib_hca *hca, enum ib_until until)
 }
 
 /**
+ * struct ib_waiting - a wait of the thread, for those who look on
+ * @what: what for
+ * @since: since when
+ *
+ * What they read under the lock is there as long as they have it.  Waits nest: inside each of them
+ * the thread may have to deal with GONE, which waits too.
+ */
+struct ib_waiting {
+	const char *what;
+	u64 since;
+};
+
+/* Show @new; the return is what was shown before. */
+static struct ib_waiting ib_show_wait(struct ib_hca *hca, struct ib_waiting new)
+{
+	struct ib_waiting old;
+
+	spin_lock_irq(&hca->lock);
+	old.what = hca->waiting_for;
+	old.since = hca->waiting_since;
+	hca->waiting_for = new.what;
+	hca->waiting_since = new.since;
+	spin_unlock_irq(&hca->lock);
+	return old;
+}
+
+static struct ib_waiting ib_show_wait_for(struct ib_hca *hca, const char *what)
+{
+	struct ib_waiting new = { .what = what, .since = ib_hca_now(hca) };
+
+	return ib_show_wait(hca, new);
+}
+
+/**
  * ib_thread_wait() - the lifecycle thread waits
  * @hca: its HCA
- * @what: what for; a literal, for the log, the trace and debugfs
+ * @what: what for, for the log, the trace and debugfs; there as long as this waits
  * @until: when to give up
  * @cond: the condition; whoever makes it true does so under the HCA's lock and wakes &ib_hca.wait
  * @arg: for @cond
@@ -268,13 +302,13 @@ int ib_thread_wait(struct ib_hca *hca, const char *what, enum ib_until until, ib
 		   void *arg)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct ib_waiting outer;
 	int err = 0;
 
 	if (ib_condition_holds(hca, cond, arg))
 		return 0;
 	trace_ib_teardown_wait_begin(hca, what, until);
-	WRITE_ONCE(hca->waiting_since, ib_hca_now(hca));
-	WRITE_ONCE(hca->waiting_for, what);
+	outer = ib_show_wait_for(hca, what);
 	add_wait_queue(&hca->wait, &wait);
 	while (!ib_condition_holds(hca, cond, arg)) {
 		ib_thresholds(hca, what);
@@ -286,7 +320,7 @@ int ib_thread_wait(struct ib_hca *hca, const char *what, enum ib_until until, ib
 			   hca->clock->sleep(hca->clock, ib_next_look(hca, until)));
 	}
 	remove_wait_queue(&hca->wait, &wait);
-	WRITE_ONCE(hca->waiting_for, NULL);
+	ib_show_wait(hca, outer);
 	trace_ib_teardown_wait_end(hca, what, err);
 	return err;
 }
@@ -338,18 +372,21 @@ int ib_flow_wait(struct ib_hca *hca, const char *what, const char *who, unsigned
 /**
  * ib_halt_wait() - the thread's last wait, on the way to a stop of the machine
  * @hca: its HCA
+ * @what: what for
  * @cond: the condition
  *
  * Looks at no threshold but its own, &ib_limits.gate.
  *
  * Return: 0 or -ETIME.
  */
-int ib_halt_wait(struct ib_hca *hca, ib_condition cond)
+int ib_halt_wait(struct ib_hca *hca, const char *what, ib_condition cond)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	u64 start = ib_hca_now(hca);
+	struct ib_waiting outer;
 	int err = 0;
 
+	outer = ib_show_wait_for(hca, what);
 	add_wait_queue(&hca->wait, &wait);
 	while (!ib_condition_holds(hca, cond, hca)) {
 		u64 age = ib_hca_now(hca) - start;
@@ -362,6 +399,7 @@ int ib_halt_wait(struct ib_hca *hca, ib_condition cond)
 			   hca->clock->sleep(hca->clock, hca->limits.gate - age));
 	}
 	remove_wait_queue(&hca->wait, &wait);
+	ib_show_wait(hca, outer);
 	return err;
 }
 

@@ -6,7 +6,6 @@
  *
  * Time is the fake clock of the HCA; no test sleeps for a second.
  */
-#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -131,10 +130,7 @@ static void deadline_others_are_asked(struct kunit *test)
 	fake_flow_start(&flow, fake_run_remove, p->hca);
 	KUNIT_EXPECT_TRUE(test, LR_WAIT(atomic_read(&p->bad->removes) == 1, 1000));
 	start = atomic64_read(&p->hca->now);
-	while (!atomic_read(&p->good->removes) && age(p->hca, start) < 15000) {
-		usleep_range(2000, 2001);
-		fake_advance(p->hca, 250);
-	}
+	FAKE_PASS_UNTIL(p->hca, atomic_read(&p->good->removes), 250, 15000);
 	KUNIT_EXPECT_GE(test, age(p->hca, start), 2750ULL);
 	KUNIT_EXPECT_LE(test, age(p->hca, start), 3500ULL);
 	KUNIT_EXPECT_TRUE(test, LR_WAIT(atomic_read(&p->mad->cancels) == 1, 1000));
@@ -242,10 +238,8 @@ static void deadline_slow_reference(struct kunit *test)
 	fake_flow_start(&flow, fake_run_unbind, p->hca);
 	KUNIT_EXPECT_TRUE(test, LR_WAIT(ib_device_state(device) == IB_DEVICE_STOPPED, 1000));
 	KUNIT_EXPECT_EQ(test, ib_device_hold(device, &holder, "too late"), -ENODEV);
-	for (i = 0; i < 8; i++) {
-		usleep_range(1000, 1001);
+	for (i = 0; i < 8; i++)
 		fake_advance(p->hca, 1000);
-	}
 	KUNIT_EXPECT_FALSE(test, completion_done(&flow.done));
 	ib_device_drop(&holder);
 	KUNIT_EXPECT_EQ(test, fake_flow_join(&flow), 0);
@@ -266,7 +260,7 @@ static void deadline_thresholds(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, LR_WAIT(hca->teardown.timed == IB_TIMED_DEVICE, 1000));
 	start = hca->teardown.start;
 	while (!end && age(p->hca, start) < 20000) {
-		usleep_range(2000, 2001);
+		fake_settle(p->hca);
 		if (!named && hca->teardown.named)
 			named = age(p->hca, start);
 		if (!gone && ib_hca_is_gone(hca))

@@ -4,7 +4,6 @@
  *
  * What failed is undone, said in one line, and tried again; nothing else is harmed.
  */
-#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -38,21 +37,8 @@ static struct stage *stage_create(struct kunit *test)
 	return s;
 }
 
-/*
- * Let time pass in small steps until a condition holds.  The kernel's own grace periods are longer
- * than a step, so a limit says that something has not happened, never when it did.
- */
-#define PASS_UNTIL(fake, cond, limit) \
-	({ \
-		unsigned int __ms; \
-		bool __ok; \
-		\
-		for (__ms = 0; !(__ok = (cond)) && __ms < (limit); __ms += 100) { \
-			usleep_range(1000, 1001); \
-			fake_advance(fake, 100); \
-		} \
-		__ok; \
-	})
+/* A limit says that something has not happened by then; when it did is the deadlines' matter. */
+#define PASS_UNTIL(fake, cond, limit) FAKE_PASS_UNTIL(fake, cond, 100, limit)
 
 /* The first start fails: so does the probe, and the driver may try again. */
 static void failure_first_start(struct kunit *test)

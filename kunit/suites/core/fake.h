@@ -42,6 +42,7 @@ struct fake_provider_device {
  * @parent: what it has for a PCI function
  * @clock: its time; moves by fake_advance() alone
  * @now: what the clock shows, in milliseconds
+ * @stuck: what the lifecycle thread is kept by and has been waited for, or NULL
  * @alive: between start and quiet: hardware may be touched
  * @stopped: the present device has been stopped: its verbs must not come
  * @bound: its provider is bound
@@ -69,6 +70,7 @@ struct fake_hca {
 	struct device *parent;
 	struct ib_clock clock;
 	atomic64_t now;
+	const char *stuck;
 	bool alive;
 	bool stopped;
 	bool bound;
@@ -241,9 +243,29 @@ int fake_hca_unbind(struct fake_hca *fake);
 int fake_hca_remove(struct fake_hca *fake);
 struct ib_device *fake_device(struct fake_hca *fake);
 bool fake_is_live(struct fake_hca *fake);
+bool fake_is_lost(struct fake_hca *fake);
 void fake_touch(struct ib_device *device);
+
+/* The fake clock (fake_clock.c). */
+void fake_clock_init(struct fake_hca *fake);
+void fake_settle(struct fake_hca *fake);
 void fake_advance(struct fake_hca *fake, unsigned int ms);
 bool fake_advance_to(struct fake_hca *fake, struct completion *done, unsigned int limit);
+
+/*
+ * Let time pass in steps of @step until a condition holds, for at most @limit milliseconds; the
+ * value says whether it does.
+ */
+#define FAKE_PASS_UNTIL(fake, cond, step, limit) \
+	({ \
+		unsigned int __ms; \
+		bool __ok; \
+		\
+		fake_settle(fake); \
+		for (__ms = 0; !(__ok = (cond)) && __ms < (limit); __ms += (step)) \
+			fake_advance(fake, step); \
+		__ok; \
+	})
 
 struct fake_service *fake_service_create(struct kunit *test, const char *name,
 					 struct fake_service *below, struct fake_service *below2);

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The fake HCA and its provider, the fake clock, and flows that run beside the test. */
+/* The fake HCA and its provider, and flows that run beside the test. */
 #include <linux/device.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
 #include "fake.h"
-
-/* Nobody who is inside a gate for longer than this many looks leaves it by himself. */
-#define FAKE_HELD_MAX 25
 
 atomic_t fake_breaches;
 EXPORT_SYMBOL_GPL(fake_breaches);
@@ -44,6 +41,13 @@ static void fake_hook(struct fake_hca *fake, const char *where)
 		fake->hook(fake, where);
 }
 
+/* Who was inside when the hardware was lost, or when the machine went down, finds it dead. */
+bool fake_is_lost(struct fake_hca *fake)
+{
+	return ib_hca_is_gone(fake->hca) || READ_ONCE(fake->hca->shutdown);
+}
+EXPORT_SYMBOL_GPL(fake_is_lost);
+
 /* A verb: the hardware must be there and the device must not have been stopped. */
 void fake_touch(struct ib_device *device)
 {
@@ -53,7 +57,7 @@ void fake_touch(struct ib_device *device)
 		return;
 	if (READ_ONCE(fake->stopped))
 		fake_breach("a verb of a stopped device");
-	if (!READ_ONCE(fake->alive) && !ib_hca_is_gone(device->hca))
+	if (!READ_ONCE(fake->alive) && !fake_is_lost(fake))
 		fake_breach("hardware touched while it is down");
 	ib_device_exit(device);
 }
@@ -200,16 +204,6 @@ static const struct ib_provider fake_provider = {
 	.create = fake_create,
 };
 
-static u64 fake_clock_now(const struct ib_clock *clock)
-{
-	return atomic64_read(&container_of(clock, struct fake_hca, clock)->now);
-}
-
-static long fake_clock_sleep(const struct ib_clock *clock, unsigned int ms)
-{
-	return MAX_SCHEDULE_TIMEOUT;
-}
-
 /* Whatever the test leaves is taken down; with the clock running, so that nothing can block it. */
 static void fake_hca_destroy(void *arg)
 {
@@ -235,10 +229,7 @@ struct fake_hca *fake_hca_create(struct kunit *test, const char *name)
 	fake->hca = ib_hca_alloc(fake->parent, &fake_hca_ops, sizeof(fake));
 	KUNIT_ASSERT_FALSE(test, IS_ERR(fake->hca));
 	*(struct fake_hca **)fake->hca->priv = fake;
-	fake->clock.now = fake_clock_now;
-	fake->clock.sleep = fake_clock_sleep;
-	atomic64_set(&fake->now, 1000000);
-	fake->hca->clock = &fake->clock;
+	fake_clock_init(fake);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fake_hca_destroy, fake), 0);
 	return fake;
 }
@@ -304,44 +295,6 @@ bool fake_is_live(struct fake_hca *fake)
 	return live;
 }
 EXPORT_SYMBOL_GPL(fake_is_live);
-
-void fake_advance(struct fake_hca *fake, unsigned int ms)
-{
-	atomic64_add(ms, &fake->now);
-	ib_hca_wake(fake->hca);
-}
-EXPORT_SYMBOL_GPL(fake_advance);
-
-/* The thread waits for a gate: for a grace period, which takes the kernel's time and not ours. */
-static bool fake_is_draining(struct fake_hca *fake)
-{
-	const char *what = READ_ONCE(fake->hca->waiting_for);
-
-	return what && strstr(what, "gate");
-}
-
-/*
- * Let time pass in steps until something is done, for at most so many milliseconds of the fake
- * clock. Everybody gets a chance to run between two steps.
- */
-bool fake_advance_to(struct fake_hca *fake, struct completion *done, unsigned int limit)
-{
-	unsigned int ms = 0, held = 0;
-
-	while (ms < limit) {
-		if (wait_for_completion_timeout(done, msecs_to_jiffies(4))) {
-			complete(done);
-			return true;
-		}
-		if (fake_is_draining(fake) && held++ < FAKE_HELD_MAX)
-			continue;
-		held = 0;
-		ms += 250;
-		fake_advance(fake, 250);
-	}
-	return false;
-}
-EXPORT_SYMBOL_GPL(fake_advance_to);
 
 static void fake_flow_work(struct work_struct *work)
 {

@@ -6,7 +6,6 @@
  * services and three clients. Afterwards the HCA is where the higher goal of the two puts it, every
  * add has exactly one remove, and no promise was broken (fake.c counts).
  */
-#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -235,7 +234,6 @@ static void flows_pair(struct kunit *test)
 	struct arena *a = arena_create(test);
 	struct fake_flow one, two;
 	bool halted, removed, unbound, there;
-	int i;
 
 	halted = p.first->halts || p.second->halts;
 	removed = p.first->removes || p.second->removes;
@@ -246,11 +244,8 @@ static void flows_pair(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake_advance_to(a->hca, &two.done, 30000));
 	fake_flow_join(&one);
 	fake_flow_join(&two);
-	for (i = 0; i < 200 && !is_where(a, halted, removed, unbound); i++) {
-		usleep_range(1000, 1001);
-		fake_advance(a->hca, 50);
-	}
-	KUNIT_EXPECT_TRUE(test, is_where(a, halted, removed, unbound));
+	KUNIT_EXPECT_TRUE(test, FAKE_PASS_UNTIL(a->hca, is_where(a, halted, removed, unbound), 250,
+						10000));
 	KUNIT_EXPECT_EQ(test, a->hca->hca->quarantined, 0U);
 	there = !removed && !unbound;
 	if (halted && there)

@@ -7,7 +7,6 @@
  * work requests are flushed at most once and after the hardware was made quiet, every add has one
  * remove, and the HCA comes back unless it was being removed.
  */
-#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -88,12 +87,7 @@ static bool settled(struct fake_hca *fake)
 
 static void let_settle(struct fake_hca *fake)
 {
-	int i;
-
-	for (i = 0; i < 400 && !settled(fake); i++) {
-		usleep_range(1000, 1001);
-		fake_advance(fake, 250);
-	}
+	FAKE_PASS_UNTIL(fake, settled(fake), 250, 100000);
 }
 
 static void gone_at_step(struct kunit *test)

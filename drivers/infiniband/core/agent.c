@@ -118,9 +118,13 @@ static void ib_agent_unlink(struct ib_agent *agent)
 /*
  * The claimant's last act.  A reaper leaves the memory to the owner: to one who waits already, or
  * to one who may come.  After the lock is given back the agent belongs to whoever frees it.
+ *
+ * Freeing is code of the service, and from the moment that the agent is off its lists nobody waits
+ * for it: neither the service nor, through its clients, that module.  So whoever frees is inside.
  */
 static void ib_agent_bury(struct ib_agent *agent, bool owner)
 {
+	struct ib_service_instance *instance = agent->instance;
 	struct ib_graveyard *graveyard = ib_agent_graveyard(agent);
 	struct ib_hca *hca = ib_agent_hca(agent);
 	bool free;
@@ -128,7 +132,9 @@ static void ib_agent_bury(struct ib_agent *agent, bool owner)
 	spin_lock_irq(&hca->lock);
 	ib_agent_unlink(agent);
 	free = (owner || agent->orphan) && !agent->running;
-	if (!free) {
+	if (free) {
+		instance->inside++;
+	} else {
 		agent->state = IB_AGENT_TOMBSTONE;
 		if (!agent->owner_waits) {
 			spin_lock(&graveyard->lock);
@@ -137,8 +143,10 @@ static void ib_agent_bury(struct ib_agent *agent, bool owner)
 		}
 	}
 	spin_unlock_irq(&hca->lock);
-	if (free)
-		ib_agent_free(agent);
+	if (!free)
+		return;
+	ib_agent_free(agent);
+	ib_service_put(instance);
 }
 
 /*
@@ -286,13 +294,16 @@ static bool ib_owner_has_none(void *arg)
 	return list_empty(&((struct ib_attachment *)arg)->agents);
 }
 
-static struct ib_agent *ib_agent_claim_first_of_owner(struct ib_attachment *attachment)
+/* The first that nobody has claimed, of an owner's agents or of a service's. */
+static struct ib_agent *ib_agent_claim_first(struct ib_hca *hca, struct list_head *agents,
+					     size_t node)
 {
-	struct ib_hca *hca = attachment->device->hca;
 	struct ib_agent *agent, *claimed = NULL;
+	struct list_head *at;
 
 	spin_lock_irq(&hca->lock);
-	list_for_each_entry(agent, &attachment->agents, owner_node) {
+	list_for_each(at, agents) {
+		agent = (void *)at - node;
 		if (!ib_agent_claim(agent))
 			continue;
 		claimed = agent;
@@ -312,33 +323,18 @@ static struct ib_agent *ib_agent_claim_first_of_owner(struct ib_attachment *atta
  */
 void ib_agents_reap_owner(struct ib_attachment *attachment)
 {
+	struct ib_hca *hca = attachment->device->hca;
 	struct ib_agent *agent;
 
-	while ((agent = ib_agent_claim_first_of_owner(attachment))) {
+	while ((agent = ib_agent_claim_first(hca, &attachment->agents,
+					     offsetof(struct ib_agent, owner_node)))) {
 		ib_lockmap_wait(&agent->map);
 		ib_agent_log_reaped(agent);
 		ib_agent_undo(agent);
 		ib_agent_bury(agent, false);
 	}
 	/* Those that somebody else has claimed. */
-	ib_flow_wait(attachment->device->hca, "agents", attachment->name, 0, ib_owner_has_none,
-		     attachment);
-}
-
-static struct ib_agent *ib_agent_claim_first_of_service(struct ib_service_instance *instance)
-{
-	struct ib_hca *hca = instance->device->hca;
-	struct ib_agent *agent, *claimed = NULL;
-
-	spin_lock_irq(&hca->lock);
-	list_for_each_entry(agent, &instance->agents, service_node) {
-		if (!ib_agent_claim(agent))
-			continue;
-		claimed = agent;
-		break;
-	}
-	spin_unlock_irq(&hca->lock);
-	return claimed;
+	ib_flow_wait(hca, "agents", attachment->name, 0, ib_owner_has_none, attachment);
 }
 
 /**
@@ -350,10 +346,12 @@ static struct ib_agent *ib_agent_claim_first_of_service(struct ib_service_instan
  */
 int ib_agents_reap_service(struct ib_service_instance *instance)
 {
+	struct ib_hca *hca = instance->device->hca;
 	struct ib_agent *agent;
 	int err, ret = 0;
 
-	while ((agent = ib_agent_claim_first_of_service(instance))) {
+	while ((agent = ib_agent_claim_first(hca, &instance->agents,
+					     offsetof(struct ib_agent, service_node)))) {
 		ib_agent_log_reaped(agent);
 		err = ib_agent_undo(agent);
 		ib_agent_bury(agent, false);

@@ -32,7 +32,7 @@ static struct ib_attachment *ib_attachment_alloc(struct ib_device *device, const
 	if (!attachment)
 		return NULL;
 	attachment->device = device;
-	attachment->name = name;
+	strscpy(attachment->name, name, sizeof(attachment->name));
 	kref_init(&attachment->ref);
 	INIT_LIST_HEAD(&attachment->objects);
 	INIT_LIST_HEAD(&attachment->agents);
@@ -87,7 +87,7 @@ struct ib_attachment *ib_attachment_create(struct ib_device *device, struct ib_c
 	if (!attachment)
 		return NULL;
 	attachment->client = client;
-	ib_holder_take(device, &attachment->holder, client->name);
+	ib_holder_take(device, &attachment->holder, attachment->name);
 	list_add_tail(&attachment->client_node, &client->attachments);
 	spin_lock_irq(&device->hca->lock);
 	list_add_tail(&attachment->device_node, &device->attachments);
@@ -112,7 +112,7 @@ struct ib_attachment *ib_attachment_of_service(struct ib_device *device,
 		return NULL;
 	attachment->service = service;
 	attachment->state = IB_ATTACHMENT_ATTACHED;
-	ib_holder_take(device, &attachment->holder, service->name);
+	ib_holder_take(device, &attachment->holder, attachment->name);
 	return attachment;
 }
 
@@ -225,7 +225,10 @@ static void ib_attachment_remove(struct ib_attachment *attachment)
 	trace_ib_teardown_remove_end(device, client->name, attachment->reason);
 }
 
-/* The end: nothing of the client runs after the state is REMOVED, its module may go. */
+/*
+ * The end: once the state REMOVED can be seen nothing of the client runs and nothing carries its
+ * name, so its module may go; the reference ends in the same moment.
+ */
 static void ib_attachment_end(struct ib_attachment *attachment)
 {
 	struct ib_device *device = attachment->device;
@@ -233,6 +236,9 @@ static void ib_attachment_end(struct ib_attachment *attachment)
 	struct module *pinned;
 
 	mutex_lock(&ib_registry.lock);
+	if (attachment->abandoned)
+		dev_warn(hca->parent, "%s: %s has returned at last\n", device->name,
+			 attachment->name);
 	spin_lock_irq(&hca->lock);
 	pinned = attachment->pinned;
 	if (attachment->abandoned)
@@ -242,16 +248,13 @@ static void ib_attachment_end(struct ib_attachment *attachment)
 	attachment->state = IB_ATTACHMENT_REMOVED;
 	attachment->doing = NULL;
 	hca->roster_dirty = true;
+	ib_holder_drop(&attachment->holder);
 	ib_hca_stir(hca);
 	spin_unlock_irq(&hca->lock);
 	if (attachment->abandoned)
 		ib_registry_changed();
 	mutex_unlock(&ib_registry.lock);
-	if (attachment->abandoned)
-		dev_warn(hca->parent, "%s: %s has returned at last\n", device->name,
-			 attachment->name);
 	module_put(pinned);
-	ib_device_drop(&attachment->holder);
 	ib_attachment_put(attachment);
 }
 

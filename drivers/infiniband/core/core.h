@@ -95,7 +95,7 @@ int ib_thread_wait(struct ib_hca *hca, const char *what, enum ib_until until, ib
 		   void *arg);
 int ib_flow_wait(struct ib_hca *hca, const char *what, const char *who, unsigned int limit,
 		 ib_condition cond, void *arg);
-int ib_halt_wait(struct ib_hca *hca, ib_condition cond);
+int ib_halt_wait(struct ib_hca *hca, const char *what, ib_condition cond);
 void ib_assert_may_wait(void);
 
 /* ---- lifecycle (lifecycle.c, bringup.c, teardown.c) ---- */
@@ -157,6 +157,7 @@ static inline void ib_gate_sync(struct ib_gate *gate)
 
 void ib_holder_init(struct ib_device *device);
 void ib_holder_take(struct ib_device *device, struct ib_holder *holder, const char *name);
+void ib_holder_drop(struct ib_holder *holder);
 void ib_holders_log(struct ib_device *device);
 bool ib_device_unheld(void *device);
 int ib_device_name_assign(struct ib_device *device);

@@ -50,22 +50,32 @@ int ib_device_hold(struct ib_device *device, struct ib_holder *holder, const cha
 }
 EXPORT_SYMBOL_GPL(ib_device_hold);
 
-void ib_device_drop(struct ib_holder *holder)
+/**
+ * ib_holder_drop() - give a reference back
+ * @holder: the holder; the lock of its HCA is held
+ *
+ * The thread looks at ref_zero under that lock, so the device and the HCA are there until it is
+ * given back; after that only who keeps their memory may touch them.
+ */
+void ib_holder_drop(struct ib_holder *holder)
 {
 	struct ib_device *device = holder->device;
-	struct ib_hca *hca = device->hca;
-	unsigned long flags;
 
-	/*
-	 * The thread looks at ref_zero under this lock, so the device and the HCA are there until
-	 * it is given back; after that nothing of them is touched.
-	 */
-	spin_lock_irqsave(&hca->lock, flags);
+	lockdep_assert_held(&device->hca->lock);
 	list_del(&holder->node);
 	holder->device = NULL;
 	trace_ib_teardown_drop(device, holder->name, kref_read(&device->ref) - 1);
 	if (kref_put(&device->ref, ib_device_ref_zero))
-		wake_up_all(&hca->wait);
+		wake_up_all(&device->hca->wait);
+}
+
+void ib_device_drop(struct ib_holder *holder)
+{
+	struct ib_hca *hca = holder->device->hca;
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	ib_holder_drop(holder);
 	spin_unlock_irqrestore(&hca->lock, flags);
 }
 EXPORT_SYMBOL_GPL(ib_device_drop);

@@ -141,10 +141,17 @@ static void ib_file_revoke_locked(struct ib_file *file)
 {
 	if (file->revoked)
 		return;
+	spin_lock_irq(&file->device->hca->lock);
 	WRITE_ONCE(file->revoked, true);
+	spin_unlock_irq(&file->device->hca->lock);
 	if (file->on_revoke)
 		file->on_revoke(file);
 	wake_up_all(&file->wait);
+}
+
+static bool ib_file_is_empty(void *arg)
+{
+	return !((struct ib_file *)arg)->inside;
 }
 
 void ib_file_revoke(struct ib_file *file)
@@ -154,6 +161,9 @@ void ib_file_revoke(struct ib_file *file)
 	mutex_lock(&device->files->lock);
 	ib_file_revoke_locked(file);
 	mutex_unlock(&device->files->lock);
+	/* A call inside is also inside the device's gate. */
+	ib_gate_sync(&device->gate);
+	ib_flow_wait(device->hca, "calls inside", "a user's file", 0, ib_file_is_empty, file);
 	/* The mappings of the other files fault in again. */
 	ib_revoke_zap(device);
 }
@@ -189,13 +199,27 @@ void ib_revoke_zap(struct ib_device *device)
 	unmap_mapping_range(device->files->inode->i_mapping, 0, 0, 1);
 }
 
+/* In one hold of the lock: a revocation sees the count, or this sees the revocation. */
+static bool ib_file_count(struct ib_file *file)
+{
+	struct ib_hca *hca = file->device->hca;
+	unsigned long flags;
+	bool in;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	in = !READ_ONCE(file->revoked);
+	file->inside += in;
+	spin_unlock_irqrestore(&hca->lock, flags);
+	return in;
+}
+
 int ib_file_enter(struct ib_file *file)
 {
 	int err = ib_device_enter(file->device);
 
 	if (err)
 		return err;
-	if (!READ_ONCE(file->revoked))
+	if (ib_file_count(file))
 		return 0;
 	ib_device_exit(file->device);
 	return -EIO;
@@ -204,7 +228,15 @@ EXPORT_SYMBOL_GPL(ib_file_enter);
 
 void ib_file_exit(struct ib_file *file)
 {
+	struct ib_hca *hca = file->device->hca;
+	unsigned long flags;
+
 	ib_device_exit(file->device);
+	/* After this the file may be closed and freed, but the HCA's memory is its device's. */
+	spin_lock_irqsave(&hca->lock, flags);
+	if (!--file->inside && READ_ONCE(file->revoked))
+		wake_up_all(&hca->wait);
+	spin_unlock_irqrestore(&hca->lock, flags);
 }
 EXPORT_SYMBOL_GPL(ib_file_exit);
 

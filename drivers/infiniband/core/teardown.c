@@ -194,7 +194,7 @@ int ib_teardown_hca(struct ib_hca *hca)
 	hca->active = false;
 	wake_up_all(&hca->wait);
 	spin_unlock_irq(&hca->lock);
-	if (ib_halt_wait(hca, ib_aborts_over))
+	if (ib_halt_wait(hca, "a last abort", ib_aborts_over))
 		hca->quiet = false;
 	if (started) {
 		hca->ops->release(hca, hca->quiet);
@@ -214,9 +214,10 @@ static bool ib_gates_drained(void *arg)
  * ib_halt() - the machine is going down: stop the hardware and nothing else
  * @hca: the HCA, in any condition
  *
- * The gates have refused since the goal was raised, so transmits and verbs fail softly.  Sections
- * that are inside are given a second.  Nothing is freed: clients are still there and will run until
- * the power goes.
+ * The gates have refused since the goal was raised, so transmits and verbs fail softly.  The order
+ * is that of GONE: bus mastering goes off at once, whoever is inside; those who are inside find
+ * dead hardware and are given a second to leave.  Nothing is freed: clients are still there and
+ * will run until the power goes.
  *
  * Context: the lifecycle thread.
  */
@@ -226,9 +227,9 @@ void ib_halt(struct ib_hca *hca)
 		ib_gate_close(&hca->gate);
 		if (hca->device)
 			ib_gate_close(&hca->device->gate);
-		if (ib_halt_wait(hca, ib_gates_drained))
-			dev_err(hca->parent, "stopping with somebody inside the gate\n");
 		ib_teardown_prove_quiet(hca);
+		if (ib_halt_wait(hca, "sections inside the gates", ib_gates_drained))
+			dev_err(hca->parent, "stopped with somebody inside the gate\n");
 	}
 	spin_lock_irq(&hca->lock);
 	hca->halted = true;

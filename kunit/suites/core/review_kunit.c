@@ -109,6 +109,59 @@ static void review_item_asked_by_two(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&fc->frees), 1);
 }
 
+/* ---- what carries a client's name ends before its module may go ---- */
+
+struct review_pair {
+	struct ib_attachment *attachment;
+	bool early;
+};
+
+static bool review_is_removed(struct review_pair *pair)
+{
+	struct ib_hca *hca = pair->attachment->device->hca;
+	bool removed;
+
+	spin_lock_irq(&hca->lock);
+	removed = pair->attachment->state == IB_ATTACHMENT_REMOVED;
+	if (removed)
+		pair->early = pair->attachment->holder.device;
+	spin_unlock_irq(&hca->lock);
+	return removed;
+}
+
+/* What ib_client_unregister() waits for, and what it may conclude. */
+static int review_run_watch(void *arg)
+{
+	struct review_pair *pair = arg;
+
+	wait_event(pair->attachment->device->hca->wait, review_is_removed(pair));
+	return 0;
+}
+
+/* The name is freed with the module, so KASAN looks as well. */
+static void review_holder_ends_with_its_client(struct kunit *test)
+{
+	char *name = kstrdup("leaving", GFP_KERNEL);
+	struct fake_client *fc = fake_client_create(test, name);
+	struct fake_hca *fake = fake_hca_create(test, "lr-review");
+	struct review_pair pair = {};
+	struct fake_flow watch;
+
+	KUNIT_ASSERT_NOT_NULL(test, name);
+	KUNIT_ASSERT_EQ(test, fake_client_register(fc), 0);
+	KUNIT_ASSERT_EQ(test, fake_hca_up(fake), 0);
+	pair.attachment = fc->context->attachment;
+	ib_attachment_get(pair.attachment);
+	fake_flow_start(&watch, review_run_watch, &pair);
+	fake_settle(fake);
+	fake_client_unregister(fc);
+	kfree(name);
+	fake_flow_join(&watch);
+	KUNIT_EXPECT_FALSE_MSG(test, pair.early, "the device is held in the name of a client gone");
+	KUNIT_EXPECT_STREQ(test, pair.attachment->name, "leaving");
+	ib_attachment_put(pair.attachment);
+}
+
 /* ---- the last memory reference is dropped by an item of the device's own queue ---- */
 
 struct slow_agent {
@@ -164,10 +217,11 @@ static bool review_refs_back(void *arg)
 }
 
 /*
- * The reaper does not wait for the memory of an agent that destroyed itself.  So the device can be
- * RELEASED while the item of that agent still has the last reference to the device's memory.
+ * An agent that destroyed itself is freed by an item, in code of its service.  Nobody finds the
+ * agent any more, but its service stays until that code has returned, and the device's memory ends
+ * with the item.
  */
-static void review_memory_ends_in_an_item(struct kunit *test)
+static void review_free_is_inside_the_service(struct kunit *test)
 {
 	struct fake_service *mad = fake_service_create(test, "mad", NULL, NULL);
 	struct fake_client *fc = fake_client_create(test, "umad");
@@ -194,8 +248,12 @@ static void review_memory_ends_in_an_item(struct kunit *test)
 
 	fake_flow_start(&flow, fake_run_unbind, fake);
 	wait_for_completion_timeout(&flow.done, msecs_to_jiffies(REVIEW_LOOK_MS));
+	KUNIT_EXPECT_EQ(test, atomic_read(&fc->frees), 1);
+	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&mad->stops), 0, "stopped with its code running");
+	KUNIT_EXPECT_FALSE(test, completion_done(&flow.done));
 	complete(&go);
 	KUNIT_EXPECT_EQ(test, fake_flow_join(&flow), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&mad->stops), 1);
 	KUNIT_EXPECT_TRUE_MSG(test, review_soon(review_refs_back, &refs),
 			      "the device's memory is never freed");
 }
@@ -257,6 +315,91 @@ static void review_flush_waits_for_the_gate(struct kunit *test)
 	ib_hca_settle(fake->hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fake->flushes), 1);
 	KUNIT_EXPECT_TRUE(test, fake_is_live(fake));
+}
+
+/* At a shutdown too the hardware stops first, and then those who are inside it are waited for. */
+static void review_shutdown_bus_off_first(struct kunit *test)
+{
+	struct fake_hca *fake = fake_hca_create(test, "lr-review");
+	struct review_section section;
+	struct fake_flow inside, flow;
+
+	KUNIT_ASSERT_EQ(test, fake_hca_up(fake), 0);
+	review_section_init(&section, fake);
+	section.device = fake_device(fake);
+	fake_flow_start(&inside, review_run_post, &section);
+	wait_for_completion(&section.inside);
+	fake_flow_start(&flow, fake_run_shutdown, fake);
+	/* The clock stands, so nobody has been given up on. */
+	KUNIT_EXPECT_TRUE_MSG(test, LR_WAIT(!READ_ONCE(fake->alive), REVIEW_LOOK_MS),
+			      "somebody inside keeps the hardware running");
+	KUNIT_EXPECT_FALSE(test, completion_done(&flow.done));
+	complete(&section.leave);
+	KUNIT_EXPECT_EQ(test, fake_flow_join(&inside), 0);
+	fake_flow_join(&flow);
+	KUNIT_EXPECT_TRUE(test, fake->hca->halted);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fake->quiets), 1);
+}
+
+/* ---- a user's file ---- */
+
+struct review_call {
+	struct ib_file file;
+	struct completion inside;
+	struct completion leave;
+};
+
+static int review_run_call(void *arg)
+{
+	struct review_call *call = arg;
+	int err = ib_file_enter(&call->file);
+
+	complete(&call->inside);
+	if (err)
+		return err;
+	wait_for_completion(&call->leave);
+	ib_file_exit(&call->file);
+	return 0;
+}
+
+static int review_run_revoke(void *arg)
+{
+	ib_file_revoke(&((struct review_call *)arg)->file);
+	return 0;
+}
+
+/* What a call inside uses is there until it has left: a revocation waits for it, and for it only. */
+static void review_revoke_waits_for_calls(struct kunit *test)
+{
+	struct review_call *call = kunit_kzalloc(test, 2 * sizeof(*call), GFP_KERNEL);
+	struct fake_hca *fake = fake_hca_create(test, "lr-review");
+	struct fake_flow inside, other, revoke;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, call);
+	KUNIT_ASSERT_EQ(test, fake_hca_up(fake), 0);
+	for (i = 0; i < 2; i++) {
+		init_completion(&call[i].inside);
+		init_completion(&call[i].leave);
+		KUNIT_ASSERT_EQ(test, ib_file_open(&call[i].file, fake_device(fake), NULL, NULL), 0);
+	}
+	fake_flow_start(&inside, review_run_call, &call[0]);
+	fake_flow_start(&other, review_run_call, &call[1]);
+	wait_for_completion(&call[0].inside);
+	wait_for_completion(&call[1].inside);
+	fake_flow_start(&revoke, review_run_revoke, &call[0]);
+	wait_for_completion_timeout(&revoke.done, msecs_to_jiffies(REVIEW_LOOK_MS));
+	KUNIT_EXPECT_TRUE(test, ib_file_revoked(&call[0].file));
+	KUNIT_EXPECT_EQ(test, ib_file_enter(&call[0].file), -EIO);
+	KUNIT_EXPECT_FALSE_MSG(test, completion_done(&revoke.done), "revoked under a call");
+	complete(&call[0].leave);
+	KUNIT_EXPECT_EQ(test, fake_flow_join(&inside), 0);
+	fake_flow_join(&revoke);
+	KUNIT_EXPECT_FALSE(test, completion_done(&other.done));
+	complete(&call[1].leave);
+	KUNIT_EXPECT_EQ(test, fake_flow_join(&other), 0);
+	for (i = 0; i < 2; i++)
+		ib_file_close(&call[i].file);
 }
 
 /* Be inside the HCA's gate like a command that only the loss of the hardware ends. */
@@ -378,8 +521,11 @@ static struct kunit_case review_cases[] = {
 	KUNIT_CASE(review_item_asked_in_add_one),
 	KUNIT_CASE(review_item_asked_in_closing),
 	KUNIT_CASE(review_item_asked_by_two),
-	KUNIT_CASE(review_memory_ends_in_an_item),
+	KUNIT_CASE(review_holder_ends_with_its_client),
+	KUNIT_CASE(review_free_is_inside_the_service),
 	KUNIT_CASE(review_flush_waits_for_the_gate),
+	KUNIT_CASE(review_shutdown_bus_off_first),
+	KUNIT_CASE(review_revoke_waits_for_calls),
 	KUNIT_CASE(review_silent_firmware),
 	KUNIT_CASE(review_release_waits_for_abort),
 	{}

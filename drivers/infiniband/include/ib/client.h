@@ -114,7 +114,8 @@ struct ib_client {
  * struct ib_attachment - a client on a device, or a service on a device
  * @device: the device; its memory is kept as long as that of the attachment
  * @client: the client, or NULL for the attachment of a service instance
- * @name: of the client or service, for messages
+ * @name: of the client or service, for messages; a copy, since whoever has this memory may still
+ *	say it when that module has gone
  * @context: the client's; see ib_attachment_set_context()
  * @objects: verbs objects created through it; belongs to objects.c, initialised empty
  *
@@ -144,7 +145,7 @@ struct ib_client {
 struct ib_attachment {
 	struct ib_device *device;
 	struct ib_client *client;
-	const char *name;
+	char name[IB_DEVICE_NAME_MAX];
 	void *context;
 	struct list_head objects;
 

@@ -26,6 +26,7 @@ struct vm_area_struct;
  * @wait: for the readers and pollers of the file; woken by the owner for data, by a revocation
  *	always
  * @revoked: the device is gone for this file
+ * @inside: how many calls are between ib_file_enter() and ib_file_exit(); under the HCA's lock
  * @node: in the device's list
  * @on_revoke: called once when the file is revoked, before the sleepers are woken; must not wait;
  *	may be NULL.  Runs under no spinlock, on the lifecycle thread or on a work item.
@@ -34,6 +35,7 @@ struct ib_file {
 	struct ib_device *device;
 	wait_queue_head_t wait;
 	bool revoked;
+	unsigned int inside;
 	struct list_head node;
 	void (*on_revoke)(struct ib_file *file);
 };
@@ -59,10 +61,15 @@ int __must_check ib_file_open(struct ib_file *file, struct ib_device *device, st
 void ib_file_close(struct ib_file *file);
 
 /**
- * ib_file_revoke() - revoke one file
+ * ib_file_revoke() - revoke one file, and wait for the calls that are inside
  * @file: the file
  *
- * Idempotent.  Context: may sleep.
+ * A fence: after the return no call of this file is between ib_file_enter() and ib_file_exit(), so
+ * what those use can be destroyed.  A client calls it in its remove_one for each of its files, also
+ * when the device has revoked them already, before it frees what they use.  Calls inside touch no
+ * user memory and wait for the hardware alone, which GONE ends; so this is bounded.
+ *
+ * Idempotent.  Context: may sleep; not between ib_file_enter() and ib_file_exit().
  */
 void ib_file_revoke(struct ib_file *file);
 

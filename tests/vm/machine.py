@@ -44,6 +44,7 @@ class Spec:
     port     their QEMU type
     qemu     further arguments of QEMU, as one shell-quoted string
     append   further arguments of the kernel
+    root     image of another root file system, '' for the usual one
     """
     kernel: str = '6.12'
     boot: str = 'bare'
@@ -54,6 +55,7 @@ class Spec:
     port: str = 'pcie-root-port'
     qemu: str = ''
     append: str = ''
+    root: str = ''
 
     def megabytes(self):
         return self.memory or (1280 if self.kernel == 'debug' else 1024)
@@ -97,7 +99,7 @@ class Machine:
                 '-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot',
                 '-kernel', image, '-initrd', images.initramfs(self.kernel),
                 '-append', f'{append} {spec.append}'.strip(),
-                '-drive', f'file={images.root_image()},format=raw,if=none,id=root,snapshot=on',
+                '-drive', f'file={spec.root or images.root_image()},format=raw,if=none,id=root,snapshot=on',
                 '-device', 'virtio-blk-pci,drive=root',
                 '-device', 'virtio-serial-pci,id=serial',
                 '-device', 'virtio-rng-pci']

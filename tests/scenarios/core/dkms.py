@@ -8,68 +8,12 @@
 The copy is a layer over the image and is thrown away. What DKMS has made there is carried into the
 guest, whose modprobe decides.
 """
-import contextlib
 import io
 import os
-import shutil
-import subprocess
 import tarfile
-import tempfile
 
+import dkms
 import images
-
-WHAT = ('Kbuild', 'Makefile', 'dkms.conf', 'scripts', 'drivers')
-
-
-def run(*argv):
-    subprocess.run(argv, check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-@contextlib.contextmanager
-def mounted(*arguments, at):
-    os.makedirs(at, exist_ok=True)
-    run('mount', *arguments, at)
-    try:
-        yield at
-    finally:
-        run('umount', '-l', at)
-
-
-@contextlib.contextmanager
-def chroot():
-    """The guest's root file system, writable, with this repository in /root/lastref."""
-    with contextlib.ExitStack() as stack:
-        top = stack.enter_context(tempfile.TemporaryDirectory())
-        layer = stack.enter_context(mounted('-t', 'tmpfs', 'none', at=f'{top}/layer'))
-        lower = stack.enter_context(mounted('-o', 'loop,ro,noload', images.root_image(),
-                                            at=f'{top}/lower'))
-        for name in ('upper', 'work'):
-            os.mkdir(f'{layer}/{name}')
-        root = stack.enter_context(mounted(
-            '-t', 'overlay', '-o', f'lowerdir={lower},upperdir={layer}/upper,'
-            f'workdir={layer}/work', 'none', at=f'{top}/root'))
-        stack.enter_context(mounted('-t', 'proc', 'none', at=f'{root}/proc'))
-        stack.enter_context(mounted('--rbind', '/dev', at=f'{root}/dev'))
-        home = f'{root}/root/lastref'
-        os.makedirs(home)
-        for name in WHAT:
-            source = os.path.join(images.REPO, name)
-            if os.path.isdir(source):
-                shutil.copytree(source, f'{home}/{name}',
-                                ignore=shutil.ignore_patterns('*.o', '*.ko', '*.mod*', '.*'))
-            else:
-                shutil.copy(source, home)
-        yield root
-
-
-def inside(root, script):
-    return subprocess.run(['chroot', root, '/bin/sh', '-c', script], text=True, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-
-def found(root, release, module):
-    """The path by which modprobe would load a module."""
-    return inside(root, f'modinfo -k {release} -n {module}').stdout.strip()
 
 
 def carry(t, root):
@@ -88,12 +32,12 @@ def carry(t, root):
 
 def scenario(t):
     release = t.vm.kernel.release
-    with chroot() as root:
-        there = found(root, release, 'ib_core')
+    with dkms.layer() as root:
+        there = dkms.found(root, release, 'ib_core')
         t.ok('/kernel/drivers/infiniband/' in there, 'before: the in-tree ib_core is found', there)
-        done = inside(root, f'/root/lastref/scripts/dkms install {release}')
+        done = dkms.inside(root, f'/root/lastref/scripts/dkms install {release}')
         t.ok(done.returncode == 0, 'scripts/dkms install', done.stdout)
-        there = found(root, release, 'ib_core')
+        there = dkms.found(root, release, 'ib_core')
         t.ok('/updates/dkms/' in there, 'modinfo -n ib_core names ours', there)
         carry(t, root)
         t.vm.sh('modprobe ib_core')
@@ -102,11 +46,11 @@ def scenario(t):
             t.ok(f'PACKAGE_VERSION="{version}"' in conf.read(),
                  'modprobe ib_core loads it: it has our version', version)
         t.vm.sh('modprobe -r ib_core')
-        done = inside(root, f'/root/lastref/scripts/dkms uninstall {release}')
+        done = dkms.inside(root, f'/root/lastref/scripts/dkms uninstall {release}')
         t.ok(done.returncode == 0, 'scripts/dkms uninstall', done.stdout)
-        there = found(root, release, 'ib_core')
+        there = dkms.found(root, release, 'ib_core')
         t.ok('/kernel/drivers/infiniband/' in there, 'after: the in-tree one is found again',
              there)
-        left = inside(root, f'ls /usr/src | grep lastref; find /lib/modules/{release} '
-                      '-path "*/updates/*.ko*"').stdout
+        left = dkms.inside(root, f'ls /usr/src | grep lastref; find /lib/modules/{release} '
+                           '-path "*/updates/*.ko*"').stdout
         t.equal(left, '', 'and nothing of ours is left')

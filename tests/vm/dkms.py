@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""This repository installed by DKMS in the guests' root file system, natively in a chroot of it.
+
+That saves the emulated CPU's time; what DKMS does there is what it does on a user's machine.
+"""
+import contextlib
+import os
+import shutil
+import subprocess
+import tempfile
+
+import images
+
+WHAT = ('Kbuild', 'Makefile', 'dkms.conf', 'scripts', 'drivers')
+
+
+def run(*argv):
+    subprocess.run(argv, check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@contextlib.contextmanager
+def mounted(*arguments, at):
+    os.makedirs(at, exist_ok=True)
+    run('mount', *arguments, at)
+    try:
+        yield at
+    finally:
+        run('umount', '-l', at)
+
+
+@contextlib.contextmanager
+def furnished(root):
+    """What programs in a chroot expect to find, and this repository in /root/lastref."""
+    with mounted('-t', 'proc', 'none', at=f'{root}/proc'), \
+            mounted('--rbind', '/dev', at=f'{root}/dev'):
+        home = f'{root}/root/lastref'
+        os.makedirs(home)
+        for name in WHAT:
+            source = os.path.join(images.REPO, name)
+            if os.path.isdir(source):
+                shutil.copytree(source, f'{home}/{name}',
+                                ignore=shutil.ignore_patterns('*.o', '*.ko', '*.mod*', '.*'))
+            else:
+                shutil.copy(source, home)
+        yield root
+
+
+@contextlib.contextmanager
+def layer():
+    """The guest's root file system, writable; what is written is thrown away."""
+    with contextlib.ExitStack() as stack:
+        top = stack.enter_context(tempfile.TemporaryDirectory())
+        above = stack.enter_context(mounted('-t', 'tmpfs', 'none', at=f'{top}/layer'))
+        below = stack.enter_context(mounted('-o', 'loop,ro,noload', images.root_image(),
+                                            at=f'{top}/lower'))
+        for name in ('upper', 'work'):
+            os.mkdir(f'{above}/{name}')
+        root = stack.enter_context(mounted(
+            '-t', 'overlay', '-o', f'lowerdir={below},upperdir={above}/upper,'
+            f'workdir={above}/work', 'none', at=f'{top}/root'))
+        yield stack.enter_context(furnished(root))
+
+
+@contextlib.contextmanager
+def copy(path):
+    """A copy of the guest's root file system at `path`, writable; it is kept."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    run('cp', '--sparse=always', '--reflink=auto', images.root_image(), path)
+    with contextlib.ExitStack() as stack:
+        top = stack.enter_context(tempfile.TemporaryDirectory())
+        root = stack.enter_context(mounted('-o', 'loop', path, at=f'{top}/root'))
+        yield stack.enter_context(furnished(root))
+
+
+def inside(root, script):
+    """Run a shell command in the chroot; its output and errors are in .stdout."""
+    return subprocess.run(['chroot', root, '/bin/sh', '-c', script], text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def found(root, release, module):
+    """The path by which modprobe would load a module."""
+    return inside(root, f'modinfo -k {release} -n {module}').stdout.strip()

@@ -13,6 +13,7 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | column -t -s @
 	@echo
 	@echo "  KDIR=DIR    for all: the kernel to build for (now $(KDIR))"
+	@echo "  KERNEL=6.1  for demo: that kernel instead of 6.12"
 	@echo "  ONLY=PART   for check: only the parts whose names match the pattern"
 
 all: modules ## build the modules for the running kernel, or for the one in KDIR
@@ -30,7 +31,7 @@ check-long: ## the same and the soaks, sweeps and slow checkers (hours)
 	@scripts/deps base && python3 scripts/check --long $(ONLY)
 
 demo: ## the main job, shown step by step in a virtual machine
-	@scripts/demo
+	@scripts/demo $(KERNEL)
 
 lint: ## checkpatch, sparse, W=1, clang, kernel-doc, shellcheck, pyflakes
 	@scripts/deps base kernel lint kunit && scripts/lint

@@ -4,8 +4,8 @@
 # Source it after setting nothing; it sets `repo` (this checkout) and `cache` (built things, shared by
 # all checkouts of the user, safe to delete when nothing runs).
 
-repo=$(cd "$(dirname "$0")" && git rev-parse --show-toplevel 2>/dev/null) || repo=
-[ -n "$repo" ] || repo=$(cd "$(dirname "$0")/.." && pwd)
+# Upwards from the program that sources this, however deep it lies: git refuses another user's folder.
+repo=$(cd "$(dirname "$0")" && while [ ! -e scripts/lib.sh ] && [ "$PWD" != / ]; do cd ..; done && pwd)
 cache=${LASTREF_CACHE:-${HOME:-/root}/.cache/lastref}
 jobs=$(nproc)
 export LASTREF_CACHE="$cache" jobs

@@ -7,28 +7,42 @@
  * notifier takes the devices down while tasks still run: the .suspend callbacks come when nothing
  * that a teardown waits for can make progress.
  */
+#include <linux/export.h>
 #include <linux/notifier.h>
 #include <linux/reboot.h>
 #include <linux/suspend.h>
 
+#include <ib/power.h>
+
 #include "core.h"
 
-static int ib_reboot(struct notifier_block *block, unsigned long event, void *data)
+static void ib_power_may_add(bool may)
+{
+	mutex_lock(&ib_registry.lock);
+	ib_registry.shutdown = !may;
+	mutex_unlock(&ib_registry.lock);
+}
+
+void ib_power_down(void)
 {
 	struct ib_hca *hca;
 
-	mutex_lock(&ib_registry.lock);
-	ib_registry.shutdown = true;
-	mutex_unlock(&ib_registry.lock);
+	ib_power_may_add(false);
 	/* First tell all of them, then wait for each. */
 	for (hca = ib_registry_next_hca(NULL); hca; hca = ib_registry_next_hca(hca))
 		ib_hca_raise(hca, IB_GOAL_SHUTDOWN);
 	for (hca = ib_registry_next_hca(NULL); hca; hca = ib_registry_next_hca(hca))
 		ib_hca_shutdown(hca);
-	return NOTIFY_DONE;
 }
+EXPORT_SYMBOL_GPL(ib_power_down);
 
-static void ib_sleep_prepare(void)
+void ib_power_down_undone(void)
+{
+	ib_power_may_add(true);
+}
+EXPORT_SYMBOL_GPL(ib_power_down_undone);
+
+void ib_power_sleep(void)
 {
 	struct ib_hca *hca;
 
@@ -42,8 +56,9 @@ static void ib_sleep_prepare(void)
 	for (hca = ib_registry_next_hca(NULL); hca; hca = ib_registry_next_hca(hca))
 		ib_hca_settle(hca);
 }
+EXPORT_SYMBOL_GPL(ib_power_sleep);
 
-static void ib_sleep_post(void)
+void ib_power_wake(void)
 {
 	struct ib_hca *hca;
 
@@ -53,6 +68,13 @@ static void ib_sleep_post(void)
 	for (hca = ib_registry_next_hca(NULL); hca; hca = ib_registry_next_hca(hca))
 		ib_hca_permit(hca, IB_HOLD_SLEEP);
 }
+EXPORT_SYMBOL_GPL(ib_power_wake);
+
+static int ib_reboot(struct notifier_block *block, unsigned long event, void *data)
+{
+	ib_power_down();
+	return NOTIFY_DONE;
+}
 
 static int ib_sleep(struct notifier_block *block, unsigned long event, void *data)
 {
@@ -60,12 +82,12 @@ static int ib_sleep(struct notifier_block *block, unsigned long event, void *dat
 	case PM_SUSPEND_PREPARE:
 	case PM_HIBERNATION_PREPARE:
 	case PM_RESTORE_PREPARE:
-		ib_sleep_prepare();
+		ib_power_sleep();
 		break;
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
 	case PM_POST_RESTORE:
-		ib_sleep_post();
+		ib_power_wake();
 		break;
 	}
 	return NOTIFY_DONE;

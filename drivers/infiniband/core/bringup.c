@@ -78,6 +78,7 @@ static int ib_bringup_register(struct ib_hca *hca, struct ib_device *device)
 	if (!ib_device_move(device, IB_DEVICE_LIVE))
 		return -EINVAL;
 	ib_events_ready(device);
+	ib_nldev_notify(device, true);
 	return 0;
 }
 

@@ -244,21 +244,27 @@ int ib_port_cached(struct ib_device *device, u8 port, struct ib_port_attr *attr)
 }
 EXPORT_SYMBOL_GPL(ib_port_cached);
 
+/* An entry of one of the tables of a snapshot: 0, -EINVAL: none of that number, or no snapshot. */
+#define ib_cache_entry(device, port, length, table, index, value) \
+	({ \
+		struct ib_port_snapshot *__snap; \
+		int __err = 0; \
+		\
+		rcu_read_lock(); \
+		__snap = ib_cache_look(device, port); \
+		if (IS_ERR(__snap)) \
+			__err = PTR_ERR(__snap); \
+		else if ((index) >= __snap->attr.length) \
+			__err = -EINVAL; \
+		else \
+			*(value) = __snap->table[index]; \
+		rcu_read_unlock(); \
+		__err; \
+	})
+
 int ib_gid_cached(struct ib_device *device, u8 port, unsigned int index, union ib_gid *gid)
 {
-	struct ib_port_snapshot *snap;
-	int err = 0;
-
-	rcu_read_lock();
-	snap = ib_cache_look(device, port);
-	if (IS_ERR(snap))
-		err = PTR_ERR(snap);
-	else if (index >= snap->attr.gid_tbl_len)
-		err = -EINVAL;
-	else
-		*gid = snap->gids[index];
-	rcu_read_unlock();
-	return err;
+	return ib_cache_entry(device, port, gid_tbl_len, gids, index, gid);
 }
 EXPORT_SYMBOL_GPL(ib_gid_cached);
 
@@ -306,19 +312,7 @@ EXPORT_SYMBOL_GPL(ib_gid_find);
 
 int ib_pkey_cached(struct ib_device *device, u8 port, unsigned int index, u16 *pkey)
 {
-	struct ib_port_snapshot *snap;
-	int err = 0;
-
-	rcu_read_lock();
-	snap = ib_cache_look(device, port);
-	if (IS_ERR(snap))
-		err = PTR_ERR(snap);
-	else if (index >= snap->attr.pkey_tbl_len)
-		err = -EINVAL;
-	else
-		*pkey = snap->pkeys[index];
-	rcu_read_unlock();
-	return err;
+	return ib_cache_entry(device, port, pkey_tbl_len, pkeys, index, pkey);
 }
 EXPORT_SYMBOL_GPL(ib_pkey_cached);
 

@@ -262,6 +262,15 @@ int ib_sysfs_add(struct ib_device *device);
  */
 int ib_sysfs_rename(struct ib_device *device, const char *name);
 
+/**
+ * ib_nldev_notify() - tell user programs that listen to netlink
+ * @device: it has a name and an index
+ * @there: it has become LIVE, or it is about to go
+ *
+ * Context: may sleep.
+ */
+void ib_nldev_notify(struct ib_device *device, bool there);
+
 /** ib_sysfs_del() - mirror; also right if ib_sysfs_add() failed half-way or never ran */
 void ib_sysfs_del(struct ib_device *device);
 

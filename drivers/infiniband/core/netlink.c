@@ -94,6 +94,14 @@ int ib_netlink_reply(struct sk_buff *request, struct sk_buff *answer)
 	return nlmsg_unicast(net->socket, answer, NETLINK_CB(request).portid);
 }
 
+/** ib_netlink_multicast() - send to all who have joined a group; consumes @skb */
+void ib_netlink_multicast(struct net *namespace, struct sk_buff *skb, unsigned int group)
+{
+	struct ib_netlink_net *net = net_generic(namespace, ib_netlink_id);
+
+	nlmsg_multicast(net->socket, skb, 0, group, GFP_KERNEL);
+}
+
 static int ib_netlink_receive_one(struct sk_buff *skb, struct nlmsghdr *nlh,
 				  struct netlink_ext_ack *extack)
 {

@@ -30,6 +30,7 @@ extern const struct ib_netlink_op ib_nldev_ops[RDMA_NLDEV_NUM_OPS];
 
 /* ---- netlink.c ---- */
 int ib_netlink_reply(struct sk_buff *request, struct sk_buff *answer);
+void ib_netlink_multicast(struct net *namespace, struct sk_buff *skb, unsigned int group);
 int ib_chardev_find(const char *type, struct ib_device *device, u8 port,
 		    struct ib_chardev_info *info);
 

@@ -318,6 +318,10 @@ static int ib_nldev_sys_get(struct sk_buff *skb, struct nlmsghdr *nlh,
 	if (nla_put_u8(answer, RDMA_NLDEV_SYS_ATTR_NETNS_MODE, IB_NLDEV_SHARED_NAMESPACES) ||
 	    nla_put_u8(answer, RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK, 1))
 		err = -EMSGSIZE;
+#if IB_NLDEV_HAS_MONITOR
+	if (nla_put_u8(answer, RDMA_NLDEV_SYS_ATTR_MONITOR_MODE, 1))
+		err = -EMSGSIZE;
+#endif
 	return ib_nldev_send(skb, answer, header, err);
 }
 

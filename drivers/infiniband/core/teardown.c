@@ -20,8 +20,10 @@
 static void ib_teardown_refuse(struct ib_device *device)
 {
 	ib_revoke_all(device);
-	if (device->visible)
+	if (device->visible) {
+		ib_nldev_notify(device, false);
 		ib_sysfs_del(device);
+	}
 	device->visible = false;
 }
 

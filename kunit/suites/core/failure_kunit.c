@@ -24,14 +24,11 @@ static struct stage *stage_create(struct kunit *test)
 	struct stage *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, s);
-	s->mad = fake_service_create(test, "mad", NULL, NULL);
-	s->sa = fake_service_create(test, "sa", s->mad, NULL);
+	fake_mad_and_sa(test, &s->mad, &s->sa);
 	s->ipoib = fake_client_create(test, "ipoib");
 	s->uverbs = fake_client_create(test, "uverbs");
 	fake_client_needs(s->ipoib, s->sa);
 	s->hca = fake_hca_create(test, "lr-failure");
-	KUNIT_ASSERT_EQ(test, fake_service_register(s->mad), 0);
-	KUNIT_ASSERT_EQ(test, fake_service_register(s->sa), 0);
 	KUNIT_ASSERT_EQ(test, fake_client_register(s->ipoib), 0);
 	KUNIT_ASSERT_EQ(test, fake_client_register(s->uverbs), 0);
 	return s;

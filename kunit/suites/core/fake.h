@@ -243,7 +243,6 @@ int fake_hca_unbind(struct fake_hca *fake);
 int fake_hca_remove(struct fake_hca *fake);
 struct ib_device *fake_device(struct fake_hca *fake);
 bool fake_is_live(struct fake_hca *fake);
-bool fake_is_lost(struct fake_hca *fake);
 void fake_touch(struct ib_device *device);
 
 /* The fake clock (fake_clock.c). */
@@ -270,6 +269,7 @@ bool fake_advance_to(struct fake_hca *fake, struct completion *done, unsigned in
 struct fake_service *fake_service_create(struct kunit *test, const char *name,
 					 struct fake_service *below, struct fake_service *below2);
 int fake_service_register(struct fake_service *fs);
+void fake_mad_and_sa(struct kunit *test, struct fake_service **mad, struct fake_service **sa);
 void fake_service_unregister(struct fake_service *fs);
 unsigned int fake_service_deliver(struct fake_service *fs);
 struct fake_agent *fake_agent_create(struct ib_attachment *attachment, struct fake_service *fs,

@@ -152,6 +152,16 @@ int fake_service_register(struct fake_service *fs)
 }
 EXPORT_SYMBOL_GPL(fake_service_register);
 
+/* What most tests have below their clients: SA upon MAD, registered. */
+void fake_mad_and_sa(struct kunit *test, struct fake_service **mad, struct fake_service **sa)
+{
+	*mad = fake_service_create(test, "mad", NULL, NULL);
+	*sa = fake_service_create(test, "sa", *mad, NULL);
+	KUNIT_ASSERT_EQ(test, fake_service_register(*mad), 0);
+	KUNIT_ASSERT_EQ(test, fake_service_register(*sa), 0);
+}
+EXPORT_SYMBOL_GPL(fake_mad_and_sa);
+
 /* ---- agents ---- */
 
 static struct fake_agent *to_fa(struct ib_agent *agent)

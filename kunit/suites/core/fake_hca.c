@@ -41,13 +41,6 @@ static void fake_hook(struct fake_hca *fake, const char *where)
 		fake->hook(fake, where);
 }
 
-/* Who was inside when the hardware was lost, or when the machine went down, finds it dead. */
-bool fake_is_lost(struct fake_hca *fake)
-{
-	return ib_hca_is_gone(fake->hca) || READ_ONCE(fake->hca->shutdown);
-}
-EXPORT_SYMBOL_GPL(fake_is_lost);
-
 /* A verb: the hardware must be there and the device must not have been stopped. */
 void fake_touch(struct ib_device *device)
 {
@@ -57,7 +50,7 @@ void fake_touch(struct ib_device *device)
 		return;
 	if (READ_ONCE(fake->stopped))
 		fake_breach("a verb of a stopped device");
-	if (!READ_ONCE(fake->alive) && !fake_is_lost(fake))
+	if (!READ_ONCE(fake->alive) && !ib_hca_is_over(device->hca))
 		fake_breach("hardware touched while it is down");
 	ib_device_exit(device);
 }

@@ -22,14 +22,11 @@ static struct bench *bench_create(struct kunit *test)
 	struct bench *b = kunit_kzalloc(test, sizeof(*b), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, b);
-	b->mad = fake_service_create(test, "mad", NULL, NULL);
-	b->sa = fake_service_create(test, "sa", b->mad, NULL);
+	fake_mad_and_sa(test, &b->mad, &b->sa);
 	b->fc = fake_client_create(test, "ipoib");
 	fake_client_needs(b->fc, b->mad);
 	fake_client_needs(b->fc, b->sa);
 	b->hca = fake_hca_create(test, "lr-forgotten");
-	KUNIT_ASSERT_EQ(test, fake_service_register(b->mad), 0);
-	KUNIT_ASSERT_EQ(test, fake_service_register(b->sa), 0);
 	KUNIT_ASSERT_EQ(test, fake_client_register(b->fc), 0);
 	KUNIT_ASSERT_EQ(test, fake_hca_up(b->hca), 0);
 	KUNIT_ASSERT_EQ(test, atomic_read(&b->fc->adds), 1);

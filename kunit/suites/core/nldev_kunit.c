@@ -435,6 +435,82 @@ static void chardev_is_found(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, error_of(c), -EOPNOTSUPP);
 }
 
+/* Objects have no hardware format of their own to dump, as with the kernel's driver of this card. */
+static void raw_resources_are_refused(struct kunit *test)
+{
+	static const int ops[] = {
+		RDMA_NLDEV_CMD_RES_QP_GET_RAW, RDMA_NLDEV_CMD_RES_CQ_GET_RAW,
+		RDMA_NLDEV_CMD_RES_MR_GET_RAW,
+	};
+	struct bench *b = bench_up(test, "lr-nldev");
+	struct client_socket *c = socket_open(test);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		begin(c, ops[i], i % 2 ? NLM_F_DUMP : 0);
+		add_u32(c, RDMA_NLDEV_ATTR_DEV_INDEX, bench_device(b)->index);
+		KUNIT_ASSERT_EQ(test, exchange(c), 0);
+		KUNIT_EXPECT_EQ(test, error_of(c), -EINVAL);
+	}
+}
+
+/* There is no user context yet: an empty list, and none of them by number. */
+static void contexts_are_an_empty_list(struct kunit *test)
+{
+	struct bench *b = bench_up(test, "lr-nldev");
+	struct client_socket *c = socket_open(test);
+
+	begin(c, RDMA_NLDEV_CMD_RES_CTX_GET, NLM_F_DUMP);
+	add_u32(c, RDMA_NLDEV_ATTR_DEV_INDEX, bench_device(b)->index);
+	KUNIT_ASSERT_EQ(test, exchange(c), 0);
+	KUNIT_EXPECT_EQ(test, (int)first(c)->nlmsg_type, NLMSG_DONE);
+	begin(c, RDMA_NLDEV_CMD_RES_CTX_GET, 0);
+	add_u32(c, RDMA_NLDEV_ATTR_DEV_INDEX, bench_device(b)->index);
+	KUNIT_ASSERT_EQ(test, exchange(c), 0);
+	KUNIT_EXPECT_EQ(test, error_of(c), -EINVAL);
+}
+
+#if IB_NLDEV_HAS_MONITOR
+static void expect_event(struct kunit *test, struct client_socket *c, const char *name, u8 type)
+{
+	struct nlattr *event;
+
+	KUNIT_ASSERT_EQ(test, more(c), 0);
+	KUNIT_EXPECT_EQ(test, (int)first(c)->nlmsg_type, TYPE(RDMA_NLDEV_CMD_MONITOR));
+	KUNIT_EXPECT_STREQ(test, text_of(find(first(c), RDMA_NLDEV_ATTR_DEV_NAME)), name);
+	event = find(first(c), RDMA_NLDEV_ATTR_EVENT_TYPE);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	KUNIT_EXPECT_EQ(test, nla_get_u8(event), type);
+}
+#endif
+
+/* Who has joined the group hears of each device that comes and that goes, once. */
+static void monitor_hears_of_devices(struct kunit *test)
+{
+#if IB_NLDEV_HAS_MONITOR
+	struct sockaddr_nl group = {
+		.nl_family = AF_NETLINK, .nl_groups = BIT(RDMA_NL_GROUP_NOTIFY - 1),
+	};
+	struct bench *b = bench_create(test, "lr-nldev");
+	struct client_socket *c = socket_open(test);
+	char name[IB_DEVICE_NAME_MAX];
+	int i;
+
+	KUNIT_ASSERT_EQ(test, kernel_bind(c->socket, (struct sockaddr *)&group, sizeof(group)), 0);
+	for (i = 0; i < 2; i++) {
+		bench_bind(b);
+		ib_device_name(bench_device(b), name);
+		expect_event(test, c, name, RDMA_REGISTER_EVENT);
+		KUNIT_EXPECT_EQ(test, fake_hca_unbind(b->fake), 0);
+		expect_event(test, c, name, RDMA_UNREGISTER_EVENT);
+	}
+	c->socket->sk->sk_rcvtimeo = 1;
+	KUNIT_EXPECT_EQ(test, more(c), -EAGAIN);
+#else
+	kunit_skip(test, "the user interface of this kernel has no notifications");
+#endif
+}
+
 struct renamer {
 	struct ib_device *device;
 	bool stop;
@@ -497,6 +573,9 @@ static struct kunit_case nldev_cases[] = {
 	KUNIT_CASE(qp_of_a_gone_hca_is_shown_from_memory),
 	KUNIT_CASE(long_dump_comes_in_parts),
 	KUNIT_CASE(chardev_is_found),
+	KUNIT_CASE(raw_resources_are_refused),
+	KUNIT_CASE(contexts_are_an_empty_list),
+	KUNIT_CASE(monitor_hears_of_devices),
 	KUNIT_CASE(names_are_whole_while_renamed),
 	{}
 };

@@ -13,6 +13,7 @@
 #include <ib/compat.h>
 
 #include "fake_verbs.h"
+#include "files.h"
 
 #define FAKE_MAX 4
 
@@ -204,20 +205,28 @@ static int __init fake_module_init(void)
 	err = ib_client_register(&fake_client);
 	if (err)
 		return err;
+	err = files_register();
+	if (err)
+		goto leave;
 	err = platform_driver_register(&fake_driver);
-	if (err) {
-		ib_client_unregister(&fake_client);
-		return err;
-	}
+	if (err)
+		goto leave_files;
 	for (i = 0; i < min_t(unsigned int, hcas, FAKE_MAX); i++)
 		fake_devices[i] = platform_device_register_simple("lastref_fake", i, NULL, 0);
 	return 0;
+
+leave_files:
+	files_unregister();
+leave:
+	ib_client_unregister(&fake_client);
+	return err;
 }
 
 static void __exit fake_module_exit(void)
 {
 	fake_unplug();
 	platform_driver_unregister(&fake_driver);
+	files_unregister();
 	ib_client_unregister(&fake_client);
 }
 

@@ -5,32 +5,7 @@
 # limit: 120
 # alone: yes
 """The kernel's in-tree ib_core is replaced by ours; nothing but a software provider is on it."""
-import os
-
-import images
-import modules
-
-
-def fake(kernel):
-    """Build the test module in the copy of the repository that ib_core was built in."""
-    work = os.path.join(images.REPO, 'build', 'modules', kernel, '.')
-    where = os.path.normpath(os.path.join(work, 'tests', 'modules', 'fake'))
-    # make does not see that the symbols of ib_core changed, and would keep their old versions
-    if os.path.exists(os.path.join(where, 'Module.symvers')):
-        os.remove(os.path.join(where, 'Module.symvers'))
-    return [x for x in modules.build(images.REPO, kernel, f'M={where}',
-                                     f'KBUILD_EXTRA_SYMBOLS={os.path.normpath(work)}/Module.symvers',
-                                     only=('tests/modules/fake', 'kunit/suites/core'))
-            if x.endswith('lastref_fake.ko')]
-
-
-def load(t):
-    t.vm.sh('modprobe ib_core')
-    t.ok('/updates/' in t.vm.sh('modinfo -n ib_core').out, 'modprobe finds our ib_core')
-    for path in fake(t.vm.kernel.name):
-        with open(path, 'rb') as module:
-            t.vm.put(module.read(), '/run/lastref/lastref_fake.ko')
-    t.vm.sh('insmod /run/lastref/lastref_fake.ko hcas=2 && udevadm settle')
+import fake
 
 
 def tool(t):
@@ -109,7 +84,7 @@ def leftovers(t):
 
 
 def scenario(t):
-    load(t)
+    fake.load(t)
     tool(t)
     names(t)
     programs(t)

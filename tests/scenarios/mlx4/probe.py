@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # scenario: our mlx4_core starts two HCAs, stops them, and leaves nothing behind
-# kernel: 6.12 6.1
+# kernel: 6.12 6.1 debug
 # hcas: 2
 # fabric: one
 # modules: ours

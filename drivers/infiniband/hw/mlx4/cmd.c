@@ -87,7 +87,7 @@ static int cmd_errno(u8 status)
 /* What is left to wait for?  -EIO when nothing is. */
 static int cmd_look(struct mlx4_dev *dev)
 {
-	if (ib_hca_is_gone(dev->hca))
+	if (ib_hca_is_over(dev->hca))
 		return -EIO;
 	return mlx4_health_check(dev);
 }
@@ -295,7 +295,7 @@ int mlx4_cmd(struct mlx4_dev *dev, struct mlx4_call *call)
 		return 0;
 	dev_dbg(dev->dev, "%s: %d, status %#x\n", info->name, err, call->status);
 	/* Whether the HCA still uses what it did not give back, only its end can tell. */
-	if (info->closing && !ib_hca_is_gone(dev->hca)) {
+	if (info->closing && !ib_hca_is_over(dev->hca)) {
 		dev_err(dev->dev, "%s failed: status %#x\n", info->name, call->status);
 		ib_hca_gone(dev->hca, "a closing command failed");
 	}

@@ -50,6 +50,9 @@
 #define ib_assign_str(...) __assign_str(__VA_ARGS__)
 #endif
 
+/* The user interface of 6.12 has notifications of devices that come and go. */
+#define IB_NLDEV_HAS_MONITOR IB_KERNEL_6_12
+
 #if !IB_KERNEL_6_12
 #ifndef PCI_IRQ_INTX
 #define PCI_IRQ_INTX PCI_IRQ_LEGACY

@@ -331,13 +331,25 @@ void ib_hca_gone(struct ib_hca *hca, const char *cause);
  * ib_hca_is_gone() - has ib_hca_gone() been called?
  * @hca: the HCA
  *
- * For the driver's own waiting loops.
- *
  * Return: yes, if so.  "No" is old when it arrives: enter the gate instead.
  */
 static inline bool ib_hca_is_gone(const struct ib_hca *hca)
 {
 	return READ_ONCE(hca->gone);
+}
+
+/**
+ * ib_hca_is_over() - is there nothing left to wait for?
+ * @hca: the HCA
+ *
+ * For the driver's own waiting loops: they end on GONE and on SHUTDOWN alike, since after either
+ * the bus is off and no answer comes.
+ *
+ * Return: yes, if so.
+ */
+static inline bool ib_hca_is_over(const struct ib_hca *hca)
+{
+	return ib_hca_is_gone(hca) || READ_ONCE(hca->shutdown);
 }
 
 /**

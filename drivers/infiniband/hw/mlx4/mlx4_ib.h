@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * mlx4_ib: the verbs of a ConnectX-3.
+ *
+ * struct mlx4_ib_dev is one incarnation of the ib_device.  It takes numbers for its objects, one
+ * UAR page and a pool of doorbell records from the HCA in create and gives them back in stop; all
+ * else belongs to the object it was made for.
+ *
+ * Locks, each taken alone or in this order:
+ *   the lock of a work queue		posting
+ *   the lock of a CQ			polling, and what belongs to the QPs that complete into it
+ *   the lock of a table (xarray)	which object has a number
+ * All are taken with interrupts off.  A CQ, QP or SRQ that an event names is looked up in its table
+ * and pinned by ib_object_begin_callback() under the lock of the table; nobody is called back under
+ * any of these locks.  An end of an object goes the same way: out of the table, then once through
+ * the locks of the CQs it completes into: after that no poll knows it.
+ */
+#ifndef MLX4_IB_H
+#define MLX4_IB_H
+
+#include <linux/idr.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/xarray.h>
+
+#include <ib/device.h>
+#include <ib/hca.h>
+#include <ib/verbs.h>
+
+#include "mlx4.h"
+
+struct dma_pool;
+struct mlx4_ib_srq;
+
+/**
+ * struct mlx4_ib_dev - an incarnation
+ * @ib: ib_core's part
+ * @core: the HCA
+ * @sink: where its events come in
+ * @uar_index: the UAR page of all kernel objects
+ * @uar: where the host sees it
+ * @records: pool of doorbell records
+ * @cqs: CQs by number; the number is taken from create to release, the pointer stands there from
+ *	create to detach
+ * @qps: QPs the same, by number modulo the number of QPs
+ * @srqs: SRQs the same
+ * @next_cqn: where to look for the next free number
+ * @next_qpn: the same
+ * @next_srqn: the same
+ * @pdns: numbers of PDs
+ * @xrcdns: numbers of XRC domains
+ * @mpts: entries of the MPT table
+ * @next_mpt: where to look for the next free entry
+ * @mcg_lock: one change of the multicast table at a time
+ * @mcgs: overflow entries of the multicast table that are used
+ */
+struct mlx4_ib_dev {
+	struct ib_device ib;
+	struct mlx4_dev *core;
+	struct mlx4_sink sink;
+	u32 uar_index;
+	void __iomem *uar;
+	struct dma_pool *records;
+
+	struct xarray cqs;
+	struct xarray qps;
+	struct xarray srqs;
+	u32 next_cqn;
+	u32 next_qpn;
+	u32 next_srqn;
+	struct ida pdns;
+	struct ida xrcdns;
+	struct xarray mpts;
+	u32 next_mpt;
+	struct mutex mcg_lock; /* the multicast table, across commands */
+	struct ida mcgs;
+};
+
+static inline struct mlx4_ib_dev *mlx4_ib_dev(const struct ib_device *device)
+{
+	return container_of(device, struct mlx4_ib_dev, ib);
+}
+
+/** mlx4_ib_dev_of() - the incarnation an object belongs to */
+static inline struct mlx4_ib_dev *mlx4_ib_dev_of(const struct ib_object *object)
+{
+	return mlx4_ib_dev(ib_object_device(object));
+}
+
+/*
+ * ---- memory that the HCA reads and writes ----------------------------------------------------
+ */
+
+/**
+ * struct mlx4_ib_piece - a piece of a ring
+ * @cpu: where the host sees it
+ * @dma: where the HCA sees it
+ */
+struct mlx4_ib_piece {
+	void *cpu;
+	dma_addr_t dma;
+};
+
+/**
+ * struct mlx4_ib_buf - the ring of a queue: coherent memory and its page table
+ * @pieces: pieces of equal size; NULL: none
+ * @count: how many
+ * @shift: log2 of the bytes of a piece
+ * @mtt: first MTT entry; one for each page of 4 KiB
+ * @pages: how many
+ */
+struct mlx4_ib_buf {
+	struct mlx4_ib_piece *pieces;
+	unsigned int count;
+	unsigned int shift;
+	u32 mtt;
+	u32 pages;
+};
+
+/**
+ * mlx4_ib_buf_alloc() - memory for a ring, zeroed, and its MTT entries
+ * @dev: the device
+ * @buf: filled in; empty after an error
+ * @size: bytes; rounded up to whole pages
+ *
+ * One piece if there is one, else smaller ones, none smaller than a page of the host: an entry
+ * whose size is a power of two never lies in two pieces.
+ *
+ * Context: inside the gate; may sleep, may send commands.
+ * Return: 0 or a negative errno.
+ */
+int mlx4_ib_buf_alloc(struct mlx4_ib_dev *dev, struct mlx4_ib_buf *buf, size_t size);
+
+/**
+ * mlx4_ib_buf_free() - give it back
+ * @dev: the device
+ * @buf: the HCA does not know it any more; may be empty
+ *
+ * Context: may sleep.
+ */
+void mlx4_ib_buf_free(struct mlx4_ib_dev *dev, struct mlx4_ib_buf *buf);
+
+/**
+ * mlx4_ib_buf_at() - where the host sees a byte of a ring
+ * @buf: the ring
+ * @offset: below the size asked for
+ */
+static inline void *mlx4_ib_buf_at(const struct mlx4_ib_buf *buf, size_t offset)
+{
+	return buf->pieces[offset >> buf->shift].cpu + (offset & (BIT(buf->shift) - 1));
+}
+
+/**
+ * struct mlx4_ib_record - a doorbell record: 8 bytes that the HCA reads when it wants to know
+ * @at: where the host sees it; NULL: none
+ * @dma: where the HCA sees it; a multiple of 8
+ */
+struct mlx4_ib_record {
+	__be32 *at;
+	dma_addr_t dma;
+};
+
+/**
+ * mlx4_ib_record_alloc() - a doorbell record, zeroed
+ * @dev: the device
+ * @record: filled in
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int mlx4_ib_record_alloc(struct mlx4_ib_dev *dev, struct mlx4_ib_record *record);
+
+/** mlx4_ib_record_free() - give it back; one that is empty too */
+void mlx4_ib_record_free(struct mlx4_ib_dev *dev, struct mlx4_ib_record *record);
+
+/*
+ * ---- numbers ---------------------------------------------------------------------------------
+ */
+
+/**
+ * mlx4_ib_number_alloc() - take a number of a table, and back the entries it stands for
+ * @dev: the device
+ * @table: &mlx4_ib_dev.cqs, .qps, .srqs or .mpts
+ * @next: the cursor that belongs to it
+ * @icm: tables of the ICM, ended by MLX4_TABLES
+ * @first: lowest number
+ * @number: filled in
+ *
+ * Numbers go round, so that an event of an object that has gone meets no other of its number soon.
+ *
+ * Context: inside the gate; may sleep, may send commands.
+ * Return: 0; -ENOSPC: all are taken; or a negative errno.
+ */
+int mlx4_ib_number_alloc(struct mlx4_ib_dev *dev, struct xarray *table, u32 *next,
+			 const enum mlx4_table_id *icm, u32 first, u32 *number);
+
+/**
+ * mlx4_ib_number_free() - its mirror
+ * @dev: the device
+ * @table: as above
+ * @icm: as above
+ * @number: the HCA does not use it any more
+ *
+ * Context: may sleep, may send commands.
+ */
+void mlx4_ib_number_free(struct mlx4_ib_dev *dev, struct xarray *table,
+			 const enum mlx4_table_id *icm, u32 number);
+
+/** mlx4_ib_number_publish() - let lookups find @object under a number that is taken */
+void mlx4_ib_number_publish(struct xarray *table, u32 number, void *object);
+
+/** mlx4_ib_number_hide() - no lookup that begins from now on finds it; the number stays taken */
+void mlx4_ib_number_hide(struct xarray *table, u32 number);
+
+/*
+ * ---- completion queues (ib_cq.c) -------------------------------------------------------------
+ */
+
+/**
+ * struct mlx4_ib_cq - a completion queue
+ * @ib: ib_core's part
+ * @lock: protects all below, and the consuming ends of the work queues that complete here
+ * @cqn: its number
+ * @buf: the ring
+ * @log_size: log2 of its entries
+ * @record: word 0: what has been consumed; word 1: how it was armed
+ * @index: entries consumed
+ * @arm_sn: counts the events it had; the HCA wants it repeated in arming
+ * @flushed: nothing comes from the hardware any more; posted requests complete by software
+ * @send_qps: &mlx4_ib_qp.send_node of those whose sends complete here
+ * @recv_qps: &mlx4_ib_qp.recv_node of those whose receives do, SRQs not counted
+ */
+struct mlx4_ib_cq {
+	struct ib_cq ib;
+	spinlock_t lock; /* see above */
+	u32 cqn;
+	struct mlx4_ib_buf buf;
+	unsigned int log_size;
+	struct mlx4_ib_record record;
+	u32 index;
+	u32 arm_sn;
+	bool flushed;
+	struct list_head send_qps;
+	struct list_head recv_qps;
+};
+
+static inline struct mlx4_ib_cq *mlx4_ib_cq(struct ib_cq *cq)
+{
+	return container_of(cq, struct mlx4_ib_cq, ib);
+}
+
+/**
+ * mlx4_ib_cq_clean() - take the completions of a QP out of a CQ
+ * @cq: the CQ; its lock is held
+ * @qpn: number of the QP; the QP has been reset, or its HCA has gone
+ * @srq: receives of the QP are given back to this SRQ; may be NULL
+ *
+ * The order of the others is kept.
+ */
+void mlx4_ib_cq_clean(struct mlx4_ib_cq *cq, u32 qpn, struct mlx4_ib_srq *srq);
+
+int mlx4_ib_create_cq(struct ib_cq *cq, const struct ib_cq_init *init, struct ib_udata *udata);
+int mlx4_ib_destroy_cq(struct ib_cq *cq);
+void mlx4_ib_detach_cq(struct ib_cq *cq);
+void mlx4_ib_release_cq(struct ib_cq *cq);
+int mlx4_ib_poll_cq(struct ib_cq *cq, int count, struct ib_wc *wc);
+int mlx4_ib_arm_cq(struct ib_cq *cq, u32 flags);
+int mlx4_ib_resize_cq(struct ib_cq *cq, u32 cqe, struct ib_udata *udata);
+int mlx4_ib_moderate_cq(struct ib_cq *cq, u16 count, u16 period);
+/** mlx4_ib_cq_flush() - from now on requests complete by software; tells the owner */
+void mlx4_ib_cq_flush(struct mlx4_ib_cq *cq);
+
+/*
+ * ---- small objects (ib_pd.c) -----------------------------------------------------------------
+ */
+
+/**
+ * struct mlx4_ib_pd - a protection domain
+ * @ib: ib_core's part
+ * @pdn: its number
+ */
+struct mlx4_ib_pd {
+	struct ib_pd ib;
+	u32 pdn;
+};
+
+/**
+ * struct mlx4_ib_xrcd - an XRC domain
+ * @ib: ib_core's part
+ * @xrcdn: its number
+ */
+struct mlx4_ib_xrcd {
+	struct ib_xrcd ib;
+	u32 xrcdn;
+};
+
+#define MLX4_AV_SIZE	32
+
+/**
+ * struct mlx4_ib_ah - an address handle
+ * @ib: ib_core's part
+ * @av: the address vector as a datagram segment holds it, in its first bytes
+ */
+struct mlx4_ib_ah {
+	struct ib_ah ib;
+	u8 av[MLX4_AV_SIZE];
+};
+
+static inline struct mlx4_ib_pd *mlx4_ib_pd(struct ib_pd *pd)
+{
+	return container_of(pd, struct mlx4_ib_pd, ib);
+}
+
+static inline struct mlx4_ib_xrcd *mlx4_ib_xrcd(struct ib_xrcd *xrcd)
+{
+	return container_of(xrcd, struct mlx4_ib_xrcd, ib);
+}
+
+static inline struct mlx4_ib_ah *mlx4_ib_ah(struct ib_ah *ah)
+{
+	return container_of(ah, struct mlx4_ib_ah, ib);
+}
+
+int mlx4_ib_create_pd(struct ib_pd *pd, struct ib_udata *udata);
+void mlx4_ib_release_pd(struct ib_pd *pd);
+int mlx4_ib_create_xrcd(struct ib_xrcd *xrcd, struct ib_udata *udata);
+void mlx4_ib_release_xrcd(struct ib_xrcd *xrcd);
+int mlx4_ib_create_ah(struct ib_ah *ah);
+
+/*
+ * ---- ports (ib_port.c) -----------------------------------------------------------------------
+ */
+
+int mlx4_ib_query_device(struct ib_device *device, struct ib_device_attr *attr);
+int mlx4_ib_query_port(struct ib_device *device, u8 port, struct ib_port_attr *attr);
+int mlx4_ib_query_gids(struct ib_device *device, u8 port, union ib_gid *gids, unsigned int len);
+int mlx4_ib_query_pkeys(struct ib_device *device, u8 port, u16 *pkeys, unsigned int len);
+int mlx4_ib_modify_port(struct ib_device *device, u8 port, u32 mask,
+			const struct ib_port_modify *modify);
+int mlx4_ib_modify_node(struct ib_device *device, u32 mask, const struct ib_node_modify *modify);
+enum ib_mad_result mlx4_ib_process_mad(struct ib_device *device,
+				       const struct ib_mad_request *request, void *answer);
+
+/**
+ * mlx4_ib_port_open() - bring up the link of a port: its QP0 is ready to receive
+ * @dev: the device
+ * @port: from 1
+ *
+ * Context: inside the gate; may sleep; sends INIT_PORT.
+ * Return: 0 or what mlx4_cmd() says.
+ */
+int mlx4_ib_port_open(struct mlx4_ib_dev *dev, u8 port);
+
+/** mlx4_ib_port_close() - take it down; its QP0 left RTR or RTS, or is about to */
+int mlx4_ib_port_close(struct mlx4_ib_dev *dev, u8 port);
+
+/*
+ * ---- events (ib_event.c) ---------------------------------------------------------------------
+ */
+
+void mlx4_ib_completed(struct mlx4_sink *sink, u32 cqn);
+void mlx4_ib_event(struct mlx4_sink *sink, const void *eqe);
+
+#endif /* MLX4_IB_H */

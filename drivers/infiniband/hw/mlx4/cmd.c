@@ -11,6 +11,7 @@
 #include <linux/bitfield.h>
 #include <linux/delay.h>
 #include <linux/dmapool.h>
+#include <linux/export.h>
 #include <linux/io.h>
 #include <linux/jiffies.h>
 #include <linux/pci.h>
@@ -25,6 +26,7 @@
 #define LOOK_MS		100	/* how often a wait looks whether it still has a point */
 #define SPIN_US		50	/* most commands are answered within this */
 #define POST_MS		10000	/* the firmware takes a command off the HCR within this */
+#define STATUS_BOUND	0x21	/* a region stays, since memory windows are bound to it */
 
 static const unsigned int patience_ms[MLX4_PATIENCE_CLASSES] = {
 	[MLX4_QUICK] = 5000,
@@ -295,7 +297,7 @@ int mlx4_cmd(struct mlx4_dev *dev, struct mlx4_call *call)
 		return 0;
 	dev_dbg(dev->dev, "%s: %d, status %#x\n", info->name, err, call->status);
 	/* Whether the HCA still uses what it did not give back, only its end can tell. */
-	if (info->closing && !ib_hca_is_over(dev->hca)) {
+	if (info->closing && call->status != STATUS_BOUND && !ib_hca_is_over(dev->hca)) {
 		dev_err(dev->dev, "%s failed: status %#x\n", info->name, call->status);
 		ib_hca_gone(dev->hca, "a closing command failed");
 	}
@@ -303,6 +305,7 @@ int mlx4_cmd(struct mlx4_dev *dev, struct mlx4_call *call)
 refused:
 	return info->closing && err == -EIO ? 0 : err;
 }
+EXPORT_SYMBOL_GPL(mlx4_cmd);
 
 void mlx4_cmd_event(struct mlx4_dev *dev, u16 token, u8 status, u64 result)
 {
@@ -430,6 +433,7 @@ struct mlx4_mailbox *mlx4_mailbox_alloc(struct mlx4_dev *dev)
 	}
 	return box;
 }
+EXPORT_SYMBOL_GPL(mlx4_mailbox_alloc);
 
 void mlx4_mailbox_free(struct mlx4_dev *dev, struct mlx4_mailbox *box)
 {
@@ -445,6 +449,19 @@ void mlx4_mailbox_free(struct mlx4_dev *dev, struct mlx4_mailbox *box)
 	spin_unlock_irqrestore(&cmd->lock, flags);
 	if (!kept)
 		mailbox_give_back(cmd, box);
+}
+EXPORT_SYMBOL_GPL(mlx4_mailbox_free);
+
+unsigned int mlx4_cmd_kept(struct mlx4_dev *dev)
+{
+	struct mlx4_cmd *cmd = &dev->cmd;
+	unsigned long flags;
+	unsigned int n;
+
+	spin_lock_irqsave(&cmd->lock, flags);
+	n = list_count_nodes(&cmd->kept);
+	spin_unlock_irqrestore(&cmd->lock, flags);
+	return n;
 }
 
 void mlx4_cmd_show(struct seq_file *seq, struct mlx4_dev *dev)

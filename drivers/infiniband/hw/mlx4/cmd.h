@@ -28,13 +28,37 @@ enum mlx4_op {
 	MLX4_INIT_PORT		= 0x009,
 	MLX4_CLOSE_PORT		= 0x00a,
 	MLX4_SET_PORT		= 0x00c,
+	MLX4_SW2HW_MPT		= 0x00d,
+	MLX4_HW2SW_MPT		= 0x00f,
 	MLX4_MAP_EQ		= 0x012,
 	MLX4_SW2HW_EQ		= 0x013,
 	MLX4_HW2SW_EQ		= 0x014,
+	MLX4_SW2HW_CQ		= 0x016,
+	MLX4_HW2SW_CQ		= 0x017,
+	MLX4_RST2INIT_QP	= 0x019,
+	MLX4_INIT2RTR_QP	= 0x01a,
+	MLX4_RTR2RTS_QP		= 0x01b,
+	MLX4_RTS2RTS_QP		= 0x01c,
+	MLX4_SQERR2RTS_QP	= 0x01d,
+	MLX4_2ERR_QP		= 0x01e,
+	MLX4_RTS2SQD_QP		= 0x01f,
+	MLX4_SQD2RTS_QP		= 0x020,
+	MLX4_2RST_QP		= 0x021,
+	MLX4_QUERY_QP		= 0x022,
 	MLX4_CONF_SPECIAL_QP	= 0x023,
 	MLX4_MAD_IFC		= 0x024,
+	MLX4_WRITE_MCG		= 0x026,
+	MLX4_MGID_HASH		= 0x027,
+	MLX4_MODIFY_CQ		= 0x02c,
+	MLX4_INIT2INIT_QP	= 0x02d,
 	MLX4_NOP		= 0x031,
+	MLX4_SW2HW_SRQ		= 0x035,
+	MLX4_HW2SW_SRQ		= 0x036,
+	MLX4_QUERY_SRQ		= 0x037,
+	MLX4_SQD2SQD_QP		= 0x038,
+	MLX4_ARM_SRQ		= 0x040,
 	MLX4_QUERY_PORT		= 0x043,
+	MLX4_SET_NODE		= 0x05a,
 	MLX4_RUN_FW		= 0xff6,
 	MLX4_UNMAP_ICM		= 0xff9,
 	MLX4_MAP_ICM		= 0xffa,
@@ -250,6 +274,9 @@ struct mlx4_mailbox *mlx4_mailbox_alloc(struct mlx4_dev *dev);
  * @box: from mlx4_mailbox_alloc(), or NULL, or an ERR_PTR()
  */
 void mlx4_mailbox_free(struct mlx4_dev *dev, struct mlx4_mailbox *box);
+
+/** mlx4_cmd_kept() - how many mailboxes are out of use until the hardware is quiet */
+unsigned int mlx4_cmd_kept(struct mlx4_dev *dev);
 
 /**
  * mlx4_cmd_show() - how often each command has been sent

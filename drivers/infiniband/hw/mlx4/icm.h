@@ -161,7 +161,7 @@ void *mlx4_icm_entry(struct mlx4_dev *dev, enum mlx4_table_id id, u32 index);
 /**
  * mlx4_mtt_alloc() - allocate and fill a run of MTT entries
  * @dev: the HCA
- * @pages: bus addresses, aligned to their page size
+ * @pages: bus addresses, aligned to their page size; NULL: who uses the entries fills them
  * @count: how many
  * @first: the first entry; filled in
  *

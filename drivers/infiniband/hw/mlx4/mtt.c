@@ -5,6 +5,7 @@
  * Which entries are free is known to a genalloc pool; a pool's address 0 would look like "none", so
  * the pool counts from MTT_BASE.
  */
+#include <linux/export.h>
 #include <linux/genalloc.h>
 
 #include <ib/hca.h>
@@ -62,19 +63,22 @@ int mlx4_mtt_alloc(struct mlx4_dev *dev, const dma_addr_t *pages, u32 count, u32
 		gen_pool_free(dev->mtts, at, count);
 		return err;
 	}
-	for (i = 0; i < count; i++)
+	for (i = 0; pages && i < count; i++)
 		put_unaligned_be64(pages[i] | MLX4_MTT_PRESENT,
 				   mlx4_icm_entry(dev, MLX4_MTT, *first + i));
 	return 0;
 }
+EXPORT_SYMBOL_GPL(mlx4_mtt_alloc);
 
 void mlx4_mtt_free(struct mlx4_dev *dev, u32 first, u32 count)
 {
 	mlx4_icm_put(dev, MLX4_MTT, first, count);
 	gen_pool_free(dev->mtts, MTT_BASE + first, count);
 }
+EXPORT_SYMBOL_GPL(mlx4_mtt_free);
 
 u64 mlx4_mtt_addr(struct mlx4_dev *dev, u32 index)
 {
 	return (u64)index * dev->icm.tables[MLX4_MTT].entry;
 }
+EXPORT_SYMBOL_GPL(mlx4_mtt_addr);

@@ -10,6 +10,7 @@
 struct ib_ah;
 struct ib_cq;
 struct ib_mr;
+struct ib_mw;
 struct ib_qp;
 struct ib_wc;
 
@@ -49,6 +50,7 @@ struct ib_cqe {
  * @IB_WR_SEND_WITH_INV: send, and make a key of the receiver invalid
  * @IB_WR_LSO: send a large packet cut to pieces by the HCA (IPoIB)
  * @IB_WR_REG_MR: make a fast-register MR valid
+ * @IB_WR_BIND_MW: bind a memory window to a part of a memory region
  * @IB_WR_DRAIN: nothing: a marker that only ever comes back flushed; ib_core posts it to a QP in
  *	ERR
  * @IB_WR_OPCODES: how many there are
@@ -65,6 +67,7 @@ enum ib_wr_opcode {
 	IB_WR_SEND_WITH_INV,
 	IB_WR_LSO,
 	IB_WR_REG_MR,
+	IB_WR_BIND_MW,
 	IB_WR_DRAIN,
 	IB_WR_OPCODES,
 };
@@ -87,6 +90,7 @@ enum ib_wr_opcode {
  * @flags: IB_SEND_*
  * @imm_data: immediate data, network byte order
  * @invalidate_rkey: for SEND_WITH_INV and LOCAL_INV
+ * @xrc_srqn: XRC initiators: the SRQ at the other side that the request is for
  * @rdma: for RDMA
  * @rdma.addr: remote address
  * @rdma.rkey: its R_Key
@@ -108,6 +112,13 @@ enum ib_wr_opcode {
  * @reg.mr: the region, after ib_mr_map()
  * @reg.key: the key it shall have
  * @reg.access: IB_ACCESS_*
+ * @bind: for BIND_MW
+ * @bind.mw: the window
+ * @bind.mr: the region, made with IB_ACCESS_MW_BIND
+ * @bind.addr: where the window begins, as the region counts
+ * @bind.length: bytes; 0: the window is unbound
+ * @bind.rkey: the key that the window shall have
+ * @bind.access: IB_ACCESS_REMOTE_*
  */
 struct ib_send_wr {
 	struct ib_send_wr *next;
@@ -123,6 +134,7 @@ struct ib_send_wr {
 		__be32 imm_data;
 		u32 invalidate_rkey;
 	};
+	u32 xrc_srqn;
 	union {
 		struct {
 			u64 addr;
@@ -149,6 +161,14 @@ struct ib_send_wr {
 			u32 key;
 			u32 access;
 		} reg;
+		struct {
+			struct ib_mw *mw;
+			struct ib_mr *mr;
+			u64 addr;
+			u64 length;
+			u32 rkey;
+			u32 access;
+		} bind;
 	};
 };
 
@@ -227,6 +247,7 @@ enum ib_wc_status {
  * @IB_WC_RDMA_READ: an RDMA read
  * @IB_WC_COMP_SWAP: a compare and swap
  * @IB_WC_FETCH_ADD: a fetch and add
+ * @IB_WC_BIND_MW: a memory window was bound
  * @IB_WC_LOCAL_INV: an invalidation
  * @IB_WC_LSO: a large send
  * @IB_WC_REG_MR: a registration; kernel only
@@ -239,7 +260,8 @@ enum ib_wc_opcode {
 	IB_WC_RDMA_READ,
 	IB_WC_COMP_SWAP,
 	IB_WC_FETCH_ADD,
-	IB_WC_LOCAL_INV = 6,
+	IB_WC_BIND_MW,
+	IB_WC_LOCAL_INV,
 	IB_WC_LSO,
 	IB_WC_REG_MR,
 	IB_WC_RECV = 128,

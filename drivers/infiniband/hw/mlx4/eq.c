@@ -8,11 +8,14 @@
  * ring cannot overrun, and arms the queue at the end: an event that came in between raises the
  * interrupt again at once.
  *
- * Handlers run inside the HCA's gate: after GONE they touch nothing.
+ * Handlers touch registers inside the HCA's gate only; what they call is called outside, so that a
+ * stop waits for no callback.  After GONE an entry is still read, since the ring is memory of ours
+ * until the interrupts are freed, and nothing is reported.
  */
 #include <linux/bitfield.h>
 #include <linux/cpumask.h>
 #include <linux/dma-mapping.h>
+#include <linux/export.h>
 #include <linux/interrupt.h>
 #include <linux/pci.h>
 
@@ -34,11 +37,12 @@
 	 BIT_ULL(MLX4_EVENT_LAST_WQE) | BIT_ULL(MLX4_EVENT_SRQ_LIMIT) |			\
 	 BIT_ULL(MLX4_EVENT_FATAL_WARN))
 
-#define FLAG_PORT_MGMT	BIT_ULL(59)	/* capability: the HCA raises port management events */
-
 static void eq_report(struct mlx4_eq *eq, bool arm)
 {
+	if (ib_hca_enter(eq->dev->hca))
+		return;
 	iowrite32be((arm ? MLX4_EQ_DB_ARM : 0) | (eq->index & MLX4_EQ_DB_INDEX), eq->doorbell);
+	ib_hca_exit(eq->dev->hca);
 }
 
 static void *eq_next(struct mlx4_eq *eq)
@@ -54,9 +58,13 @@ static void *eq_next(struct mlx4_eq *eq)
 
 static void eq_event(struct mlx4_dev *dev, const void *eqe)
 {
-	unsigned int type = mlx4_get(eqe, MLX4_EQE_TYPE);
+	struct mlx4_sink *sink = READ_ONCE(dev->sink);
 
-	switch (type) {
+	switch (mlx4_get(eqe, MLX4_EQE_TYPE)) {
+	case MLX4_EVENT_COMP:
+		if (sink)
+			sink->completed(sink, mlx4_get(eqe, MLX4_EQE_NUMBER));
+		break;
 	case MLX4_EVENT_CMD:
 		mlx4_cmd_event(dev, mlx4_get(eqe, MLX4_EQE_TOKEN),
 			       mlx4_get(eqe, MLX4_EQE_CMD_STATUS),
@@ -69,9 +77,8 @@ static void eq_event(struct mlx4_dev *dev, const void *eqe)
 		dev_warn_ratelimited(dev->dev, "the HCA found an error in its memory\n");
 		break;
 	default:
-		dev_dbg_ratelimited(dev->dev, "event %#x.%#x of %#x\n", type,
-				    (u32)mlx4_get(eqe, MLX4_EQE_SUBTYPE),
-				    (u32)mlx4_get(eqe, MLX4_EQE_NUMBER));
+		if (sink)
+			sink->event(sink, eqe);
 		break;
 	}
 }
@@ -98,12 +105,7 @@ static bool eq_handle(struct mlx4_eq *eq)
 
 static irqreturn_t eq_interrupt(int irq, void *data)
 {
-	struct mlx4_eq *eq = data;
-
-	if (ib_hca_enter(eq->dev->hca))
-		return IRQ_HANDLED;
-	eq_handle(eq);
-	ib_hca_exit(eq->dev->hca);
+	eq_handle(data);
 	return IRQ_HANDLED;
 }
 
@@ -118,11 +120,33 @@ static irqreturn_t shared_interrupt(int irq, void *data)
 		return IRQ_NONE;
 	if (dev->clr_int)
 		iowrite32be(dev->clr_int_mask, dev->clr_int);
-	for (i = 0; i < dev->eqs.count; i++)
-		some |= eq_handle(&dev->eqs.eq[i]);
 	ib_hca_exit(dev->hca);
+	for (i = 0; i < dev->eqs.count; i++)
+		/* Pairs with eq_give(): one that is made has a ring. */
+		if (smp_load_acquire(&dev->eqs.eq[i].made))
+			some |= eq_handle(&dev->eqs.eq[i]);
 	return some ? IRQ_HANDLED : IRQ_NONE;
 }
+
+void mlx4_sink_set(struct mlx4_dev *dev, struct mlx4_sink *sink)
+{
+	unsigned int i;
+
+	WRITE_ONCE(dev->sink, sink);
+	if (sink)
+		return;
+	/* A handler that has read the old value is one that runs. */
+	for (i = 0; i < dev->eqs.count; i++)
+		if (dev->eqs.eq[i].requested)
+			synchronize_irq(dev->eqs.eq[i].irq);
+}
+EXPORT_SYMBOL_GPL(mlx4_sink_set);
+
+u32 mlx4_comp_eqn(const struct mlx4_dev *dev, u32 vector)
+{
+	return dev->eqs.eq[1 + vector % (dev->eqs.count - 1)].eqn;
+}
+EXPORT_SYMBOL_GPL(mlx4_comp_eqn);
 
 /* How interrupts come, best first. */
 static const struct {
@@ -232,7 +256,8 @@ static int eq_give(struct mlx4_dev *dev, struct mlx4_eq *eq, unsigned int vector
 	mlx4_put(call.in->buf, MLX4_EQC_MTT_LO, mtt & U32_MAX);
 	err = mlx4_cmd(dev, &call);
 	mlx4_mailbox_free(dev, call.in);
-	eq->made = !call.status;	/* no answer may be a late yes */
+	/* No answer may be a late yes.  Other queues' handlers look at this one from now on. */
+	smp_store_release(&eq->made, !call.status);
 	return err;
 }
 
@@ -278,7 +303,7 @@ static int map_events(struct mlx4_dev *dev, bool map)
 		.in_mod = dev->eqs.eq[0].eqn | (map ? 0 : MLX4_MAP_EQ_UNMAP),
 	};
 
-	if (dev->caps.flags & FLAG_PORT_MGMT)
+	if (dev->caps.flags & MLX4_FLAG_PORT_MGMT)
 		mask |= BIT_ULL(MLX4_EVENT_PORT_MGMT);
 	call.in_imm = mask;
 	return mlx4_cmd(dev, &call);

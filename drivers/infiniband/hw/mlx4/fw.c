@@ -10,6 +10,8 @@
 
 #define CMD_REV_MIN	2
 #define CMD_REV_MAX	3
+#define MAX_PDS		BIT(15)	/* a memory region has room for 17 bits; so many are plenty */
+#define MAX_LOG_CQ_SIZE	22
 #define MIN_RSVD_UARS	128	/* the first pages hold the doorbells of the event queues */
 
 /* Run a query and hand its output to a function. */
@@ -107,6 +109,28 @@ static int read_port(struct mlx4_dev *dev, const void *out, u32 port)
 	return 0;
 }
 
+/* What limits objects and work requests. */
+static void read_limits(struct mlx4_caps *caps, const void *cap)
+{
+	caps->reserved_pds = mlx4_get(cap, MLX4_CAP_RSVD_PD);
+	caps->pds = min_t(u32, MAX_PDS, 1u << min_t(u64, 31, mlx4_get(cap, MLX4_CAP_LOG_PD)));
+	caps->reserved_xrcds = mlx4_get(cap, MLX4_CAP_RSVD_XRCD);
+	caps->xrcds = 1u << min_t(u64, 16, mlx4_get(cap, MLX4_CAP_LOG_XRCD));
+	caps->log_qp_size = mlx4_get(cap, MLX4_CAP_LOG_QP_SIZE);
+	caps->log_srq_size = mlx4_get(cap, MLX4_CAP_LOG_SRQ_SIZE);
+	caps->log_cq_size = min_t(u64, MAX_LOG_CQ_SIZE, mlx4_get(cap, MLX4_CAP_LOG_CQ_SIZE));
+	caps->log_msg = mlx4_get(cap, MLX4_CAP_LOG_MSG);
+	caps->log_gso = mlx4_get(cap, MLX4_CAP_LOG_GSO);
+	caps->log_rd_req = mlx4_get(cap, MLX4_CAP_LOG_RD_REQ);
+	caps->log_rd_resp = mlx4_get(cap, MLX4_CAP_LOG_RD_RESP);
+	caps->sq_sg = mlx4_get(cap, MLX4_CAP_SQ_SG);
+	caps->rq_sg = mlx4_get(cap, MLX4_CAP_RQ_SG);
+	caps->sq_desc = mlx4_get(cap, MLX4_CAP_SQ_DESC);
+	caps->rq_desc = mlx4_get(cap, MLX4_CAP_RQ_DESC);
+	caps->ack_delay = mlx4_get(cap, MLX4_CAP_ACK_DELAY);
+	caps->mcg_qps = MLX4_MCG_QPS;
+}
+
 static int read_caps(struct mlx4_dev *dev, const void *cap, u32 unused)
 {
 	struct mlx4_caps *caps = &dev->caps;
@@ -116,6 +140,7 @@ static int read_caps(struct mlx4_dev *dev, const void *cap, u32 unused)
 	caps->flags = mlx4_get(cap, MLX4_CAP_FLAGS);
 	caps->bmme = mlx4_get(cap, MLX4_CAP_BMME);
 	caps->rdmarc_size = mlx4_get(cap, MLX4_CAP_RDMARC_SIZE);
+	read_limits(caps, cap);
 	caps->reserved_lkey = mlx4_get(cap, MLX4_CAP_RSVD_LKEY);
 	caps->reserved_uars = max_t(u32, MIN_RSVD_UARS, mlx4_get(cap, MLX4_CAP_RSVD_UAR));
 	/* Doorbells of event queues must not lie in UARs that are the firmware's own. */

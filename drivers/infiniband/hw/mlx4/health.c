@@ -6,6 +6,7 @@
 #include <linux/io.h>
 #include <linux/jiffies.h>
 #include <linux/pci.h>
+#include <linux/seq_file.h>
 
 #include <ib/hca.h>
 
@@ -44,6 +45,26 @@ int mlx4_health_check(struct mlx4_dev *dev)
 	return -EIO;
 }
 
+void mlx4_health_show(struct seq_file *seq, struct mlx4_dev *dev)
+{
+	const char *cause = READ_ONCE(dev->hca->gone_cause);
+	unsigned int i;
+
+	seq_printf(seq, "looks %u\n", READ_ONCE(dev->health_looks));
+	seq_printf(seq, "gone %s\n", ib_hca_is_gone(dev->hca) && cause ? cause : "no");
+	seq_printf(seq, "mailboxes kept %u\n", mlx4_cmd_kept(dev));
+	/* The registers are read only while they may be. */
+	if (ib_hca_enter(dev->hca)) {
+		seq_puts(seq, "not up\n");
+		return;
+	}
+	seq_printf(seq, "event queues %u, %s\n", dev->eqs.count,
+		   dev->eqs.msix ? "MSI-X" : "one vector");
+	for (i = 0; dev->err_buf && i < min(dev->caps.err_words, 16u); i++)
+		seq_printf(seq, "error buffer %2u: %08x\n", i, ioread32be(dev->err_buf + 4 * i));
+	ib_hca_exit(dev->hca);
+}
+
 static void health_look(struct work_struct *work)
 {
 	struct mlx4_dev *dev = container_of(to_delayed_work(work), struct mlx4_dev, health);
@@ -51,6 +72,7 @@ static void health_look(struct work_struct *work)
 
 	if (ib_hca_enter(dev->hca))
 		return;
+	WRITE_ONCE(dev->health_looks, dev->health_looks + 1);
 	err = mlx4_health_check(dev);
 	ib_hca_exit(dev->hca);
 	if (!err)

@@ -6,6 +6,7 @@
 #define MLX4_HEALTH_H
 
 struct mlx4_dev;
+struct seq_file;
 
 /**
  * mlx4_health_check() - look once, and say that the HCA is gone if it is
@@ -40,5 +41,12 @@ void mlx4_health_stop(struct mlx4_dev *dev);
  * @dev: the HCA
  */
 void mlx4_health_init(struct mlx4_dev *dev);
+
+/**
+ * mlx4_health_show() - how the HCA is: looked at how often, gone and why, its error buffer
+ * @seq: where to
+ * @dev: the HCA
+ */
+void mlx4_health_show(struct seq_file *seq, struct mlx4_dev *dev);
 
 #endif /* MLX4_HEALTH_H */

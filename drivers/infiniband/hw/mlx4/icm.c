@@ -6,6 +6,7 @@
  * succeeded or the hardware is quiet; a failed UNMAP leaves it to mlx4_icm_free().
  */
 #include <linux/dma-mapping.h>
+#include <linux/export.h>
 #include <linux/slab.h>
 
 #include "mlx4.h"
@@ -147,6 +148,7 @@ int mlx4_icm_get(struct mlx4_dev *dev, enum mlx4_table_id id, u32 first, u32 cou
 			chunk_down(dev, table, i);
 	return err;
 }
+EXPORT_SYMBOL_GPL(mlx4_icm_get);
 
 void mlx4_icm_put(struct mlx4_dev *dev, enum mlx4_table_id id, u32 first, u32 count)
 {
@@ -160,6 +162,7 @@ void mlx4_icm_put(struct mlx4_dev *dev, enum mlx4_table_id id, u32 first, u32 co
 		if (!WARN_ON_ONCE(!table->chunks[i].users) && !--table->chunks[i].users)
 			chunk_down(dev, table, i);
 }
+EXPORT_SYMBOL_GPL(mlx4_icm_put);
 
 void *mlx4_icm_entry(struct mlx4_dev *dev, enum mlx4_table_id id, u32 index)
 {
@@ -179,6 +182,7 @@ void *mlx4_icm_entry(struct mlx4_dev *dev, enum mlx4_table_id id, u32 index)
 	WARN_ON_ONCE(1);
 	return NULL;
 }
+EXPORT_SYMBOL_GPL(mlx4_icm_entry);
 
 /* The address space and the auxiliary memory that the firmware wants for managing it. */
 int mlx4_icm_start(struct mlx4_dev *dev)

@@ -120,6 +120,8 @@
 #define MLX4_CAP_RSVD_LKEY	MLX4_U32(0x98)
 #define MLX4_CAP_MAX_ICM	MLX4_U64(0xa0)
 
+#define MLX4_FLAG_PORT_MGMT	BIT_ULL(59)	/* it raises port management events */
+
 /* QUERY_PORT */
 #define MLX4_PORT_TYPES		MLX4_BITS(0x00, MLX4_W8, 1, 0)
 #define MLX4_PORT_TYPE_IB	BIT(0)
@@ -138,20 +140,12 @@
 #define MLX4_SETP_CHANGE_PKEYS	MLX4_BIT(0x00, MLX4_W32, 20)
 #define MLX4_SETP_MTU		MLX4_BITS(0x00, MLX4_W32, 15, 12)
 #define MLX4_SETP_VLS		MLX4_BITS(0x00, MLX4_W32, 7, 4)
+#define MLX4_SETP_RESET_QKEYS	MLX4_BIT(0x00, MLX4_W32, 0)
 #define MLX4_SETP_CAP_MASK	MLX4_U32(0x04)
 #define MLX4_SETP_PKEYS		MLX4_U16(40)
 
-/* A subnet management MAD as MAD_IFC takes and gives it (InfiniBand specification, chapter 14) */
-#define MLX4_MAD_BASE_VERSION	MLX4_U8(0)
-#define MLX4_MAD_CLASS		MLX4_U8(1)
-#define MLX4_MAD_CLASS_VERSION	MLX4_U8(2)
-#define MLX4_MAD_METHOD		MLX4_U8(3)
-#define MLX4_MAD_STATUS		MLX4_U16(4)
-#define MLX4_MAD_ATTRIBUTE	MLX4_U16(16)
-#define MLX4_MAD_MODIFIER	MLX4_U32(20)
-#define MLX4_SMP_DATA		64
-#define MLX4_PORTINFO_CAP_MASK	MLX4_U32(MLX4_SMP_DATA + 20)
-#define MLX4_MAD_IFC_LOCAL	3	/* opcode modifier: check no M_Key and no B_Key */
+/* SET_NODE: what is set */
+#define MLX4_SET_NODE_DESC	1
 
 /* INIT_HCA. A base address and the log of the entries share a word. */
 #define MLX4_INIT_VERSION	MLX4_U8(0x00)
@@ -182,6 +176,10 @@
 #define MLX4_INIT_CMPT		MLX4_U64(0x108)
 #define MLX4_INIT_LOG_UAR	MLX4_U8(0x12a)
 #define MLX4_INIT_UAR_PAGE	MLX4_U8(0x12b)
+
+/* Multicast entry: a header of 32 bytes, then QPs */
+#define MLX4_LOG_MCG_ENTRY	10
+#define MLX4_MCG_QPS		((BIT(MLX4_LOG_MCG_ENTRY) - 32) / 4)
 
 /* MTT entry */
 #define MLX4_MTT_PRESENT	BIT(0)

@@ -26,6 +26,13 @@ static int commands_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(commands);
 
+static int health_show(struct seq_file *seq, void *unused)
+{
+	mlx4_health_show(seq, seq->private);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(health);
+
 static int bars_map(struct mlx4_dev *dev)
 {
 	struct pci_dev *pdev = dev->pdev;
@@ -159,7 +166,8 @@ static int mlx4_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	err = adev_add(dev);
 	if (err)
 		goto remove;
-	dev->debugfs = debugfs_create_file("commands", 0444, hca->debugfs, dev, &commands_fops);
+	dev->debugfs[0] = debugfs_create_file("commands", 0444, hca->debugfs, dev, &commands_fops);
+	dev->debugfs[1] = debugfs_create_file("health", 0444, hca->debugfs, dev, &health_fops);
 	return 0;
 
 remove:
@@ -182,7 +190,8 @@ static void mlx4_remove(struct pci_dev *pdev)
 	struct mlx4_dev *dev = pci_get_drvdata(pdev);
 	int err;
 
-	debugfs_remove(dev->debugfs);
+	debugfs_remove(dev->debugfs[0]);
+	debugfs_remove(dev->debugfs[1]);
 	err = ib_hca_remove(dev->hca);
 	auxiliary_device_delete(&dev->adev);
 	auxiliary_device_uninit(&dev->adev);

@@ -29,6 +29,21 @@ struct pci_dev;
 
 #define MLX4_MAX_PORTS	2
 
+struct mlx4_sink;
+
+/**
+ * struct mlx4_sink - where the events of an HCA go that are not mlx4_core's own
+ * @completed: a CQ that was armed has something; its number may be stale
+ * @event: any other event; the entry is the HCA's memory, valid during the call
+ *
+ * Both are called in interrupts, outside the HCA's gate, for one queue at a time but for several
+ * queues at once.
+ */
+struct mlx4_sink {
+	void (*completed)(struct mlx4_sink *sink, u32 cqn);
+	void (*event)(struct mlx4_sink *sink, const void *eqe);
+};
+
 /**
  * struct mlx4_caps - what the HCA can do and what of it is used; sizes in bytes, the rest counts
  * @fw_ver: firmware version, major << 32 | minor << 16 | subminor
@@ -49,6 +64,23 @@ struct pci_dev;
  * @uars: UARs there are
  * @rdmarc_size: bytes for one RDMA read that a QP answers
  * @reserved_eqs: event queues that belong to the firmware
+ * @reserved_pds: PDs that belong to the firmware
+ * @pds: PDs there are
+ * @reserved_xrcds: XRC domains that belong to the firmware
+ * @xrcds: XRC domains there are
+ * @log_qp_size: work requests of a queue, log2
+ * @log_srq_size: work requests of an SRQ, log2
+ * @log_cq_size: entries of a CQ, log2
+ * @log_msg: longest message, log2
+ * @log_gso: longest message of a large send, log2; 0: none
+ * @log_rd_req: RDMA reads and atomics that a QP may have outstanding, log2
+ * @log_rd_resp: RDMA reads and atomics that a QP can answer at once, log2
+ * @sq_sg: pieces of a send
+ * @rq_sg: pieces of a receive
+ * @sq_desc: bytes of a send work request
+ * @rq_desc: bytes of a receive work request
+ * @ack_delay: local ACK delay, encoded
+ * @mcg_qps: QPs of a multicast entry
  * @log_gids: GIDs of a port, log2
  * @log_pkeys: P_Keys of a port, log2
  * @port_type: supported types of a port, MLX4_PORT_TYPE_*
@@ -75,6 +107,23 @@ struct mlx4_caps {
 	u32 uars;
 	u32 rdmarc_size;
 	u32 reserved_eqs;
+	u32 reserved_pds;
+	u32 pds;
+	u32 reserved_xrcds;
+	u32 xrcds;
+	u8 log_qp_size;
+	u8 log_srq_size;
+	u8 log_cq_size;
+	u8 log_msg;
+	u8 log_gso;
+	u8 log_rd_req;
+	u8 log_rd_resp;
+	u8 sq_sg;
+	u8 rq_sg;
+	u16 sq_desc;
+	u16 rq_desc;
+	u8 ack_delay;
+	u32 mcg_qps;
 
 	u8 log_gids[MLX4_MAX_PORTS + 1];
 	u8 log_pkeys[MLX4_MAX_PORTS + 1];
@@ -100,13 +149,15 @@ struct mlx4_caps {
  * @icm: tables of contexts
  * @mtts: allocator of the MTT table
  * @eqs: event queues
+ * @sink: where events go; read in interrupts
  * @health: looks at the error buffer every second while the HCA is up
+ * @health_looks: how often it has done so
  * @steps: how many steps of the start have been begun
  * @inited: INIT_HCA has succeeded
  * @special_qpn: the first of the eight special QPs; 0: the firmware was not told
  * @adev: the auxiliary device that mlx4_ib binds to
  * @adev_added: it has been added
- * @debugfs: this driver's files in the HCA's folder
+ * @debugfs: this driver's files in the HCA's folder: commands, health
  */
 struct mlx4_dev {
 	struct ib_hca *hca;
@@ -125,14 +176,16 @@ struct mlx4_dev {
 	struct mlx4_icm icm;
 	struct gen_pool *mtts;
 	struct mlx4_eqs eqs;
+	struct mlx4_sink *sink;
 	struct delayed_work health;
+	unsigned int health_looks;
 	unsigned int steps;
 	bool inited;
 	u32 special_qpn;
 
 	struct auxiliary_device adev;
 	bool adev_added;
-	struct dentry *debugfs;
+	struct dentry *debugfs[2];
 };
 
 extern const struct ib_hca_ops mlx4_hca_ops;
@@ -165,6 +218,46 @@ bool mlx4_is_absent(struct mlx4_dev *dev);
  * Return: 0 when the function was read back to be in that state (or, off, is absent), else -EIO.
  */
 int mlx4_bus_master(struct mlx4_dev *dev, bool on);
+
+/**
+ * mlx4_sink_set() - say where events go
+ * @dev: the HCA
+ * @sink: where; NULL: nowhere, and no call of the sink there was runs when this returns
+ *
+ * Context: may sleep.
+ */
+void mlx4_sink_set(struct mlx4_dev *dev, struct mlx4_sink *sink);
+
+/**
+ * mlx4_comp_eqn() - the event queue that a completion vector stands for
+ * @dev: the HCA
+ * @vector: any number; they go round
+ *
+ * Return: its number.
+ */
+u32 mlx4_comp_eqn(const struct mlx4_dev *dev, u32 vector);
+
+/**
+ * mlx4_smp_get() - ask the subnet management agent of a port
+ * @dev: the HCA
+ * @port: from 1
+ * @attribute: which
+ * @modifier: which part of it; host byte order
+ * @data: MLX4_SMP_DATA_SIZE bytes: the attribute as it is on the wire
+ *
+ * Needs no key and answers in every state of the port.
+ *
+ * Context: may sleep.
+ * Return: 0; -EIO: the agent knows no such thing, or the HCA is gone; or what mlx4_cmd() says.
+ */
+int mlx4_smp_get(struct mlx4_dev *dev, u32 port, u16 attribute, u32 modifier, void *data);
+
+/**
+ * mlx4_port_is_ours() - is it an InfiniBand port, and shall it be one?
+ * @dev: the HCA
+ * @port: from 1
+ */
+bool mlx4_port_is_ours(const struct mlx4_dev *dev, u32 port);
 
 int mlx4_fw_start(struct mlx4_dev *dev);
 void mlx4_fw_stop(struct mlx4_dev *dev);

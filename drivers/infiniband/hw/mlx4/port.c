@@ -2,13 +2,11 @@
 /*
  * The ports, as far as the function's driver is concerned: InfiniBand, and with which limits.
  */
+#include <linux/export.h>
 #include <linux/moduleparam.h>
 
+#include "mad_layout.h"
 #include "mlx4.h"
-
-#define SMP_CLASS		0x01	/* subnet management, LID routed */
-#define SMP_GET			0x01
-#define ATTR_PORT_INFO		0x15
 
 enum { PORT_NONE, PORT_IB, PORT_ETH };
 
@@ -20,33 +18,12 @@ MODULE_PARM_DESC(port_type_array, "type of each port: 1 InfiniBand (default); ot
 /* Which capability mask does the port have?  The firmware wants it repeated. */
 static int port_cap_mask(struct mlx4_dev *dev, u32 port, u32 *mask)
 {
-	struct mlx4_call call = {
-		.op = MLX4_MAD_IFC,
-		.op_mod = MLX4_MAD_IFC_LOCAL,
-		.in_mod = port,
-	};
+	u8 info[MLX4_SMP_DATA_SIZE];
 	int err;
 
-	call.in = mlx4_mailbox_alloc(dev);
-	call.out = mlx4_mailbox_alloc(dev);
-	err = PTR_ERR_OR_ZERO(call.in) ?: PTR_ERR_OR_ZERO(call.out);
-	if (err)
-		goto out;
-	mlx4_put(call.in->buf, MLX4_MAD_BASE_VERSION, 1);
-	mlx4_put(call.in->buf, MLX4_MAD_CLASS, SMP_CLASS);
-	mlx4_put(call.in->buf, MLX4_MAD_CLASS_VERSION, 1);
-	mlx4_put(call.in->buf, MLX4_MAD_METHOD, SMP_GET);
-	mlx4_put(call.in->buf, MLX4_MAD_ATTRIBUTE, ATTR_PORT_INFO);
-	mlx4_put(call.in->buf, MLX4_MAD_MODIFIER, port);
-	err = mlx4_cmd(dev, &call);
-	if (err)
-		goto out;
-	if (mlx4_get(call.out->buf, MLX4_MAD_STATUS))
-		err = -EIO;
-	*mask = mlx4_get(call.out->buf, MLX4_PORTINFO_CAP_MASK);
-out:
-	mlx4_mailbox_free(dev, call.out);
-	mlx4_mailbox_free(dev, call.in);
+	err = mlx4_smp_get(dev, port, MLX4_ATTR_PORT_INFO, port, info);
+	if (!err)
+		*mask = mlx4_get(info, MLX4_PI_CAP_MASK);
 	return err;
 }
 
@@ -74,11 +51,12 @@ static int port_set(struct mlx4_dev *dev, u32 port, u32 cap_mask)
 	return err;
 }
 
-static bool port_is_ours(struct mlx4_dev *dev, u32 port)
+bool mlx4_port_is_ours(const struct mlx4_dev *dev, u32 port)
 {
 	return port_type_array[port - 1] == PORT_IB &&
 	       dev->caps.port_type[port] & MLX4_PORT_TYPE_IB;
 }
+EXPORT_SYMBOL_GPL(mlx4_port_is_ours);
 
 int mlx4_ports_start(struct mlx4_dev *dev)
 {
@@ -86,7 +64,7 @@ int mlx4_ports_start(struct mlx4_dev *dev)
 	int err;
 
 	for (port = 1; port <= dev->caps.ports; port++) {
-		if (!port_is_ours(dev, port)) {
+		if (!mlx4_port_is_ours(dev, port)) {
 			dev_info(dev->dev, "port %u is no InfiniBand port and is left alone\n",
 				 port);
 			continue;
@@ -109,7 +87,7 @@ void mlx4_ports_stop(struct mlx4_dev *dev)
 	u32 port;
 
 	for (port = 1; port <= dev->caps.ports; port++) {
-		if (!port_is_ours(dev, port))
+		if (!mlx4_port_is_ours(dev, port))
 			continue;
 		call.in_mod = port;
 		mlx4_cmd(dev, &call);

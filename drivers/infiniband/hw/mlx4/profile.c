@@ -13,7 +13,6 @@
 #include "mlx4.h"
 
 #define LOG_CMPT_REGION	24	/* entries of each of the four cMPT regions, always */
-#define LOG_MCG_ENTRY	10	/* bytes of a multicast entry: room for 248 QPs */
 #define LOG_ALL_ICM	44	/* address space that the hardware could have at most */
 
 static uint log_num_qp = 18;
@@ -96,7 +95,7 @@ static void set_tables(struct mlx4_dev *dev, const void *cap)
 	table(icm, MLX4_MTT, mlx4_get(cap, MLX4_CAP_MTT_SIZE), mtt_limit(dev),
 	      1u << mlx4_get(cap, MLX4_CAP_LOG_RSVD_MTT));
 	/* Each multicast packet looks into the hashed half, so that half is always backed. */
-	table(icm, MLX4_MCG, 1u << LOG_MCG_ENTRY, mcgs, mcgs / 2);
+	table(icm, MLX4_MCG, 1u << MLX4_LOG_MCG_ENTRY, mcgs, mcgs / 2);
 	icm->mcg_hash = mcgs / 2;
 }
 

@@ -38,15 +38,15 @@ def probe_fails(t, name, rule, asked=True):
     the reset of the next probe makes it forget.
     """
     fault(t, rule)
-    t.vm.sh('modprobe mlx4_core')
+    t.vm.sh('modprobe mlx4_ib')
     t.ok(not is_bound(t), f'the probe fails when {name}')
     if asked:
         t.equal(audit(t), '', f'the HCA holds nothing after {name}')
-    t.vm.sh('rmmod mlx4_core')
+    t.vm.sh('rmmod mlx4_ib mlx4_core')
 
 
 def probe_works(t, after):
-    t.vm.sh('modprobe mlx4_core')
+    t.vm.sh('modprobe mlx4_ib')
     t.ok(is_bound(t), f'the next probe works after {after}')
 
 
@@ -54,7 +54,7 @@ def removal_ends(t, name, rule):
     """The removal returns in time, and the HCA can be used again."""
     fault(t, rule)
     start = float(t.vm.sh('cut -d" " -f1 /proc/uptime').out)
-    t.vm.sh('rmmod mlx4_core', limit=60)
+    t.vm.sh('rmmod mlx4_ib mlx4_core', limit=60)
     took = float(t.vm.sh('cut -d" " -f1 /proc/uptime').out) - start
     t.ok(took <= 15, f'the removal ends within 15 s of guest time when {name}', f'{took:.1f} s')
     probe_works(t, name)
@@ -68,5 +68,5 @@ def scenario(t):
     for name, opcode in REMOVAL:
         removal_ends(t, f'{name} fails', f'cmd:{opcode:#x} status={INTERNAL_ERROR:#x}')
     removal_ends(t, 'HW2SW_EQ is never answered', 'cmd:0x14 silent')
-    t.vm.sh('rmmod mlx4_core')
+    t.vm.sh('rmmod mlx4_ib mlx4_core')
     t.equal(audit(t), '', 'the HCA holds nothing at the end')

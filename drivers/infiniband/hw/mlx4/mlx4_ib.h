@@ -6,18 +6,19 @@
  * UAR page and a pool of doorbell records from the HCA in create and gives them back in stop; all
  * else belongs to the object it was made for.
  *
- * Locks, each taken alone or in this order:
- *   the lock of a work queue		posting
- *   the lock of a CQ			polling, and what belongs to the QPs that complete into it
+ * Locks, each taken alone or in this order, with interrupts off:
  *   the lock of a table (xarray)	which object has a number
- * All are taken with interrupts off.  A CQ, QP or SRQ that an event names is looked up in its table
- * and pinned by ib_object_begin_callback() under the lock of the table; nobody is called back under
- * any of these locks.  An end of an object goes the same way: out of the table, then once through
- * the locks of the CQs it completes into: after that no poll knows it.
+ *   the lock of a CQ			polling, and what belongs to the QPs that complete into it
+ *   the lock of a work queue		posting
+ * A CQ, QP or SRQ that an event names is looked up in its table and pinned by
+ * ib_object_begin_callback() under the lock of the table; nobody is called back under any of these
+ * locks.  An object ends in the same order: out of the table, then once through the locks of the
+ * CQs it completes into; after that no poll knows it.
  */
 #ifndef MLX4_IB_H
 #define MLX4_IB_H
 
+#include <linux/atomic.h>
 #include <linux/idr.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -29,6 +30,7 @@
 #include <ib/hca.h>
 #include <ib/verbs.h>
 
+#include "cq_layout.h"
 #include "mlx4.h"
 
 struct dma_pool;
@@ -42,6 +44,8 @@ struct mlx4_ib_srq;
  * @uar_index: the UAR page of all kernel objects
  * @uar: where the host sees it
  * @records: pool of doorbell records
+ * @kept: memory of objects that could not be made, but that the HCA may have heard of
+ * @kept_lock: protects it
  * @cqs: CQs by number; the number is taken from create to release, the pointer stands there from
  *	create to detach
  * @qps: QPs the same, by number modulo the number of QPs
@@ -53,7 +57,11 @@ struct mlx4_ib_srq;
  * @xrcdns: numbers of XRC domains
  * @mpts: entries of the MPT table
  * @next_mpt: where to look for the next free entry
+ * @node_info: NodeInfo of the HCA, as on the wire
+ * @port_lock: one change of a port's capabilities at a time
+ * @sl_to_vl: SLtoVLMappingTable of each port: 4 bits for each SL, SL 0 highest
  * @mcg_lock: one change of the multicast table at a time
+ * @groups: multicast groups, &mlx4_ib_mcg.node; under @mcg_lock
  * @mcgs: overflow entries of the multicast table that are used
  */
 struct mlx4_ib_dev {
@@ -63,6 +71,8 @@ struct mlx4_ib_dev {
 	u32 uar_index;
 	void __iomem *uar;
 	struct dma_pool *records;
+	struct list_head kept;
+	spinlock_t kept_lock; /* kept */
 
 	struct xarray cqs;
 	struct xarray qps;
@@ -74,7 +84,11 @@ struct mlx4_ib_dev {
 	struct ida xrcdns;
 	struct xarray mpts;
 	u32 next_mpt;
+	u8 node_info[64];
+	struct mutex port_lock; /* the capabilities of ports, across commands */
+	atomic64_t sl_to_vl[MLX4_MAX_PORTS];
 	struct mutex mcg_lock; /* the multicast table, across commands */
+	struct list_head groups;
 	struct ida mcgs;
 };
 
@@ -175,6 +189,19 @@ int mlx4_ib_record_alloc(struct mlx4_ib_dev *dev, struct mlx4_ib_record *record)
 /** mlx4_ib_record_free() - give it back; one that is empty too */
 void mlx4_ib_record_free(struct mlx4_ib_dev *dev, struct mlx4_ib_record *record);
 
+/**
+ * mlx4_ib_buf_end() - the end of a ring that was to belong to an object which could not be made
+ * @dev: the device
+ * @buf: the ring; may be empty
+ * @record: the doorbell record; may be empty, or NULL
+ * @unanswered: a command that names them got no answer: they are kept until the HCA is quiet
+ */
+void mlx4_ib_buf_end(struct mlx4_ib_dev *dev, struct mlx4_ib_buf *buf,
+		     struct mlx4_ib_record *record, bool unanswered);
+
+int mlx4_ib_memory_init(struct mlx4_ib_dev *dev);
+void mlx4_ib_memory_destroy(struct mlx4_ib_dev *dev, bool quiet);
+
 /*
  * ---- numbers ---------------------------------------------------------------------------------
  */
@@ -228,7 +255,10 @@ void mlx4_ib_number_hide(struct xarray *table, u32 number);
  * @record: word 0: what has been consumed; word 1: how it was armed
  * @index: entries consumed
  * @arm_sn: counts the events it had; the HCA wants it repeated in arming
- * @flushed: nothing comes from the hardware any more; posted requests complete by software
+ * @flushed: posted requests complete by software, after what the ring holds
+ * @ended: the ring has been read to its end after @flushed: it is not looked at any more
+ * @resizing: one change of the ring at a time
+ * @spare: a ring that the HCA may or may not use, since the resize got no answer
  * @send_qps: &mlx4_ib_qp.send_node of those whose sends complete here
  * @recv_qps: &mlx4_ib_qp.recv_node of those whose receives do, SRQs not counted
  */
@@ -242,6 +272,9 @@ struct mlx4_ib_cq {
 	u32 index;
 	u32 arm_sn;
 	bool flushed;
+	bool ended;
+	struct mutex resizing; /* one change of the ring at a time */
+	struct mlx4_ib_buf spare;
 	struct list_head send_qps;
 	struct list_head recv_qps;
 };
@@ -261,6 +294,24 @@ static inline struct mlx4_ib_cq *mlx4_ib_cq(struct ib_cq *cq)
  */
 void mlx4_ib_cq_clean(struct mlx4_ib_cq *cq, u32 qpn, struct mlx4_ib_srq *srq);
 
+/**
+ * mlx4_ib_cq_make() - a CQ of the hardware, which no lookup finds yet
+ * @dev: the device
+ * @cq: zeroed
+ * @cqe: entries, at least; &ib_cq.cqe says how many there are
+ * @vector: completion vector
+ *
+ * Context: inside the gate; may sleep.
+ * Return: 0 or a negative errno.
+ */
+int mlx4_ib_cq_make(struct mlx4_ib_dev *dev, struct mlx4_ib_cq *cq, u32 cqe, u32 vector);
+
+/** mlx4_ib_cq_take() - take it from the hardware; 0: the hardware has forgotten it */
+int mlx4_ib_cq_take(struct mlx4_ib_dev *dev, struct mlx4_ib_cq *cq);
+
+/** mlx4_ib_cq_unmake() - free what the hardware knew of it */
+void mlx4_ib_cq_unmake(struct mlx4_ib_dev *dev, struct mlx4_ib_cq *cq);
+
 int mlx4_ib_create_cq(struct ib_cq *cq, const struct ib_cq_init *init, struct ib_udata *udata);
 int mlx4_ib_destroy_cq(struct ib_cq *cq);
 void mlx4_ib_detach_cq(struct ib_cq *cq);
@@ -269,7 +320,8 @@ int mlx4_ib_poll_cq(struct ib_cq *cq, int count, struct ib_wc *wc);
 int mlx4_ib_arm_cq(struct ib_cq *cq, u32 flags);
 int mlx4_ib_resize_cq(struct ib_cq *cq, u32 cqe, struct ib_udata *udata);
 int mlx4_ib_moderate_cq(struct ib_cq *cq, u16 count, u16 period);
-/** mlx4_ib_cq_flush() - from now on requests complete by software; tells the owner */
+
+/** mlx4_ib_cq_flush() - from now on requests complete by software; any context */
 void mlx4_ib_cq_flush(struct mlx4_ib_cq *cq);
 
 /*
@@ -290,13 +342,15 @@ struct mlx4_ib_pd {
  * struct mlx4_ib_xrcd - an XRC domain
  * @ib: ib_core's part
  * @xrcdn: its number
+ * @hidden: a CQ that its targets name, though nothing ever completes there
+ * @cqn: its number
  */
 struct mlx4_ib_xrcd {
 	struct ib_xrcd ib;
 	u32 xrcdn;
+	struct mlx4_ib_cq hidden;
+	u32 cqn;
 };
-
-#define MLX4_AV_SIZE	32
 
 /**
  * struct mlx4_ib_ah - an address handle
@@ -326,6 +380,7 @@ static inline struct mlx4_ib_ah *mlx4_ib_ah(struct ib_ah *ah)
 int mlx4_ib_create_pd(struct ib_pd *pd, struct ib_udata *udata);
 void mlx4_ib_release_pd(struct ib_pd *pd);
 int mlx4_ib_create_xrcd(struct ib_xrcd *xrcd, struct ib_udata *udata);
+int mlx4_ib_destroy_xrcd(struct ib_xrcd *xrcd);
 void mlx4_ib_release_xrcd(struct ib_xrcd *xrcd);
 int mlx4_ib_create_ah(struct ib_ah *ah);
 
@@ -342,6 +397,15 @@ int mlx4_ib_modify_port(struct ib_device *device, u8 port, u32 mask,
 int mlx4_ib_modify_node(struct ib_device *device, u32 mask, const struct ib_node_modify *modify);
 enum ib_mad_result mlx4_ib_process_mad(struct ib_device *device,
 				       const struct ib_mad_request *request, void *answer);
+
+/** mlx4_ib_vl() - the virtual lane of a service level on a port; any context */
+static inline u8 mlx4_ib_vl(const struct mlx4_ib_dev *dev, u8 port, u8 sl)
+{
+	return atomic64_read(&dev->sl_to_vl[port - 1]) >> (60 - 4 * (sl & 0xf)) & 0xf;
+}
+
+void mlx4_ib_set_vls(struct mlx4_ib_dev *dev, u8 port, u64 table);
+int mlx4_ib_read_vls(struct mlx4_ib_dev *dev, u8 port);
 
 /**
  * mlx4_ib_port_open() - bring up the link of a port: its QP0 is ready to receive

@@ -179,7 +179,7 @@ int mlx4_caps_read(struct mlx4_dev *dev)
 	return err;
 }
 
-/* The board's name stands there as text, or, with the newer signature, word by word reversed. */
+/* The board's name stands there as text where a certain maker signed, else word by word reversed. */
 static int read_adapter(struct mlx4_dev *dev, const void *out, u32 unused)
 {
 	char *id = dev->caps.board_id;
@@ -188,10 +188,10 @@ static int read_adapter(struct mlx4_dev *dev, const void *out, u32 unused)
 	dev->caps.inta_pin = mlx4_get(out, MLX4_ADAPTER_INTA);
 	if (mlx4_get(out, MLX4_VSD_SIG_HEAD) == MLX4_VSD_SIGNATURE &&
 	    mlx4_get(out, MLX4_VSD_SIG_TAIL) == MLX4_VSD_SIGNATURE) {
+		memcpy(id, out + MLX4_VSD_TEXT, MLX4_BOARD_ID_LEN);
+	} else {
 		for (i = 0; i < MLX4_BOARD_ID_LEN; i += 4)
 			put_unaligned_le32(get_unaligned_be32(out + MLX4_VSD_BOARD_ID + i), id + i);
-	} else {
-		memcpy(id, out + MLX4_VSD_TEXT, MLX4_BOARD_ID_LEN);
 	}
 	id[MLX4_BOARD_ID_LEN] = '\0';
 	return 0;

@@ -14,7 +14,7 @@ int mlx4_ib_closed(struct mlx4_ib_dev *dev, struct mlx4_call *call)
 	int err = mlx4_cmd(dev->core, call);
 
 	/* A closing command that is refused after GONE counts as done, but nobody has done it. */
-	return err ?: ib_hca_is_gone(dev->core->hca) ? -EIO : 0;
+	return err ?: ib_hca_is_over(dev->core->hca) ? -EIO : 0;
 }
 
 u64 mlx4_ib_qp_sent(struct mlx4_ib_qp *qp, u16 counter)

@@ -40,7 +40,8 @@ def namespaces(t):
 
 def listening(t, port):
     """Wait until something listens on a TCP port of the guest."""
-    t.vm.sh(f'for i in $(seq 200); do grep -q ":{port:04X} 0" /proc/net/tcp* && break; '
+    # state 0A; a connection of a moment ago, in TIME_WAIT, has the same local port
+    t.vm.sh(f'for i in $(seq 200); do grep -q ":{port:04X} 0*:0000 0A" /proc/net/tcp* && break; '
             'sleep 0.1; done')
 
 

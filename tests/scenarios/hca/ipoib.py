@@ -22,7 +22,7 @@ def pings(t, mode):
 
 def iperf(t, mode):
     server = t.vm.start_sh('exec ip netns exec b iperf3 -s')
-    t.vm.sh('for i in $(seq 50); do ip netns exec b grep -q ":1451 0" /proc/net/tcp* && break; '
+    t.vm.sh('for i in $(seq 50); do ip netns exec b grep -q ":1451 0*:0000 0A" /proc/net/tcp* && break; '
             'sleep 0.1; done')
     for way in ('', ' -R'):
         got = t.vm.sh(f'ip netns exec a iperf3 -c 10.1.0.2 -t 5{way}', check=False, limit=60)

@@ -131,6 +131,7 @@ class Channel:
             for kind, number, data in frames(self._sock):
                 with self._change:
                     if kind == HELLO:
+                        self._jobs.clear()           # of the kernel before, if it is not the first
                         self.release = data.decode()
                     elif number in self._jobs:
                         self._jobs[number]._take(kind, data)
@@ -147,6 +148,11 @@ class Channel:
                 self._sock.sendall(HEAD.pack(kind, number, len(data)) + data)
             except OSError as why:
                 raise GuestGone(str(why)) from why
+
+    def expect_boot(self):
+        """The guest is about to start anew: what runs in it ends unheard, and hello comes again."""
+        with self._change:
+            self.release = None
 
     def wait_hello(self, limit, alive):
         """Wait for the agent's first word; `alive` tells whether it can still come."""

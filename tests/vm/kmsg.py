@@ -99,6 +99,7 @@ class KernelLog:
         self._lines = []            # (from the kernel itself?, text)
         self._seq = None
         self._gaps = []
+        self._boots = 0             # boots to come: records that may begin at 0 again
         self.guest_ns = 0           # the guest's monotonic clock, about a second old at most
         self.heard = time.monotonic()
 
@@ -109,13 +110,20 @@ class KernelLog:
         text = text.split('\n', 1)[0]
         text = ESCAPE.sub(lambda m: chr(int(m.group(1), 16)), text)
         with self._change:
-            if self._seq is not None and seq != self._seq + 1:
+            if seq == 0 and self._boots:
+                self._boots -= 1
+            elif self._seq is not None and seq != self._seq + 1:
                 self._gap(f'the kernel log jumps from record {self._seq} to {seq}')
             self._seq = seq
             for line in text.split('\n'):
                 self._lines.append((prio >> 3 == 0, line))
                 self._file.write(f'<{prio & 7}>[{stamp / 1e6:12.6f}] {line}\n')
             self._change.notify_all()
+
+    def expect_boot(self):
+        """The guest is about to start anew: its records will be counted from 0 once more."""
+        with self._change:
+            self._boots += 1
 
     def lost(self):
         """The guest was told that records were overwritten before it read them."""

@@ -92,7 +92,9 @@ class Machine:
         spec, folder = self.spec, self._sockets
         image = self.kernel.vmlinux if spec.image == 'vmlinux' else self.kernel.bzimage
         append = ARGUMENTS + (' lastref.full' if spec.boot == 'full' else '')
-        if accelerator.startswith('tcg'):
+        if '-icount' in spec.qemu:
+            append += ' tsc_early_khz=1000000'       # it counts the nanoseconds of virtual time
+        elif accelerator.startswith('tcg'):
             append += f' tsc_early_khz={images.tsc_khz()}'
         line = ['qemu-system-x86_64', '-name', self.name, '-M', 'q35', '-accel', accelerator,
                 '-cpu', 'max', '-smp', str(spec.cpus), '-m', f'{spec.megabytes()}M',
@@ -148,7 +150,10 @@ class Machine:
 
     def _launch(self):
         plugins = any('-plugin' in a for a in [*self.device_args, self.spec.qemu])
-        line = self.command_line('tcg,thread=multi' if plugins else accel.best())
+        if '-icount' in self.spec.qemu:
+            line = self.command_line('tcg,thread=single')
+        else:
+            line = self.command_line('tcg,thread=multi' if plugins else accel.best())
         with open(os.path.join(self.folder, 'command'), 'w', encoding='utf-8') as text:
             text.write(shlex.join(line) + '\n')
         with open(os.path.join(self.folder, 'qemu.log'), 'wb') as errors:
@@ -246,6 +251,16 @@ class Machine:
 
     def __exit__(self, *_):
         self.stop()
+
+    def boot_again(self, script):
+        """Run a shell command that makes the guest start anew (reboot, kexec -e); returns when the next
+        kernel takes commands. The commands that ran are gone, and so is what was written to its disk
+        by nobody's sync."""
+        self.qmp.command('set-action', reboot='reset')
+        self.log.expect_boot()
+        self.channel.expect_boot()
+        self.start_sh(script)
+        self.channel.wait_hello(self.spec.boot_limit(), self.alive)
 
     # --- in the guest ---
 

@@ -5,6 +5,7 @@
 #include <linux/module.h>
 
 #include "core.h"
+#include "mad.h"
 
 /* Devices that are busy are told about new clients and services when they are not. */
 #define IB_ATTENDED_MS 15000
@@ -87,8 +88,13 @@ static int __init ib_core_init(void)
 	err = ib_power_init();
 	if (err)
 		goto exit_verbs;
+	err = ib_mad_init();
+	if (err)
+		goto exit_power;
 	return 0;
 
+exit_power:
+	ib_power_exit();
 exit_verbs:
 	ib_verbs_exit();
 exit_debugfs:
@@ -98,6 +104,7 @@ exit_debugfs:
 
 static void __exit ib_core_exit(void)
 {
+	ib_mad_exit();
 	ib_power_exit();
 	ib_verbs_exit();
 	ib_debugfs_exit();

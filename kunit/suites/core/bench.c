@@ -56,6 +56,7 @@ static void bench_check(void *arg)
 {
 	struct bench *b = arg;
 
+	vfake_wire_clear(&b->vf);
 	KUNIT_EXPECT_EQ(b->test, atomic_read(&b->vf.breaches), 0);
 	KUNIT_EXPECT_EQ(b->test, atomic_read(&b->vf.buffers), b->kept);
 }

@@ -40,6 +40,7 @@ struct fake_provider_device {
  * struct fake_hca - an HCA
  * @hca: the framework's
  * @parent: what it has for a PCI function
+ * @dma_mask: of @parent: the fake hardware reaches all memory
  * @clock: its time; moves by fake_advance() alone
  * @now: what the clock shows, in milliseconds
  * @stuck: what the lifecycle thread is kept by and has been waited for, or NULL
@@ -68,6 +69,7 @@ struct fake_provider_device {
 struct fake_hca {
 	struct ib_hca *hca;
 	struct device *parent;
+	u64 dma_mask;
 	struct ib_clock clock;
 	atomic64_t now;
 	const char *stuck;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The fake HCA and its provider, and flows that run beside the test. */
 #include <linux/device.h>
+#include <linux/dma-mapping.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -219,6 +220,9 @@ struct fake_hca *fake_hca_create(struct kunit *test, const char *name)
 	KUNIT_ASSERT_NOT_NULL(test, fake);
 	fake->parent = root_device_register(name);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(fake->parent));
+	fake->dma_mask = DMA_BIT_MASK(64);
+	fake->parent->dma_mask = &fake->dma_mask;
+	fake->parent->coherent_dma_mask = fake->dma_mask;
 	fake->hca = ib_hca_alloc(fake->parent, &fake_hca_ops, sizeof(fake));
 	KUNIT_ASSERT_FALSE(test, IS_ERR(fake->hca));
 	*(struct fake_hca **)fake->hca->priv = fake;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The provider of fake_verbs.h. */
 #include <linux/etherdevice.h>
+#include <linux/io.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -34,6 +35,7 @@ struct vfake_cq {
  * @node: in &vfake.qps
  * @posted: &vfake_wr.node that have not completed, oldest first
  * @error: it is in ERR
+ * @stuck: its send queue is in error (SQE)
  * @flushed: the provider's flush has been at it
  */
 struct vfake_qp {
@@ -41,6 +43,7 @@ struct vfake_qp {
 	struct list_head node;
 	struct list_head posted;
 	bool error;
+	bool stuck;
 	bool flushed;
 };
 
@@ -48,11 +51,13 @@ struct vfake_qp {
  * struct vfake_wr - a request, then its completion
  * @node: in &vfake_qp.posted or &vfake_cq.wcs
  * @cq: where it completes
+ * @memory: QP0 and QP1: where a received MAD goes
  * @wc: what is reported
  */
 struct vfake_wr {
 	struct list_head node;
 	struct vfake_cq *cq;
+	void *memory;
 	struct ib_wc wc;
 };
 
@@ -125,7 +130,7 @@ static int vfake_query_device(struct ib_device *device, struct ib_device_attr *a
 	strscpy(attr->board_id, "MT_1090120019", sizeof(attr->board_id));
 	attr->has_local_dma_lkey = vf->local_key;
 	attr->local_dma_lkey = 0x8000;
-	attr->max_qp_wr = 16;
+	attr->max_qp_wr = vf->max_wr ?: 16;
 	attr->max_fast_reg_page_list_len = 8;
 	return 0;
 }
@@ -176,7 +181,11 @@ static enum ib_mad_result vfake_process_mad(struct ib_device *device,
 	u8 *mad = answer;
 	unsigned int i;
 
-	if (vfake_begin(vf, VFAKE_PROCESS_MAD) || query[1] != 4 || query[3] != 1)
+	if (vfake_begin(vf, VFAKE_PROCESS_MAD))
+		return IB_MAD_NOTHING;
+	if (vf->local)
+		return vf->local(vf, request, answer);
+	if (query[1] != 4 || query[3] != 1)
 		return IB_MAD_NOTHING;
 	memcpy(mad, query, 64);
 	mad[3] = 0x81;
@@ -417,6 +426,7 @@ static int vfake_modify_qp(struct ib_qp *qp, const struct ib_qp_attr *attr, u32 
 	if (err)
 		return err;
 	to_qp(qp)->error = to == IB_QPS_ERR;
+	to_qp(qp)->stuck = false;
 	if (to == IB_QPS_ERR && !vf->silent)
 		vfake_flush_qp(vf, to_qp(qp));
 	return 0;
@@ -435,13 +445,210 @@ static int vfake_query_qp(struct ib_qp *qp, struct ib_qp_attr *attr, u32 mask)
 	return 0;
 }
 
-static int vfake_post(struct ib_qp *ib_qp, struct ib_cq *cq, u64 wr_id, enum ib_wc_opcode opcode)
+/* ---- QP0 and QP1 ---- */
+
+static bool vfake_is_special(const struct ib_qp *qp)
+{
+	return qp->type == IB_QPT_SMI || qp->type == IB_QPT_GSI;
+}
+
+static u8 vfake_qpn(const struct ib_qp *qp)
+{
+	return qp->type == IB_QPT_GSI;
+}
+
+/* With the lock held: does a request have to wait for something to happen? */
+static bool vfake_must_wait(struct vfake *vf, struct vfake_qp *qp, enum ib_wc_opcode opcode)
+{
+	if (vf->silent)
+		return true;
+	if (!vf->mads || !vfake_is_special(&qp->qp) || qp->error)
+		return false;
+	return opcode == IB_WC_RECV || (vf->hold && !qp->stuck);
+}
+
+/* With the lock held: how a request ends that does not wait. */
+static enum ib_wc_status vfake_status(struct vfake *vf, struct vfake_qp *qp,
+				      enum ib_wc_opcode opcode)
+{
+	if (qp->error || (qp->stuck && opcode == IB_WC_SEND))
+		return IB_WC_WR_FLUSH_ERR;
+	if (opcode == IB_WC_SEND && vfake_is_special(&qp->qp) && vf->fail_sends) {
+		vf->fail_sends--;
+		qp->stuck = true;
+		return IB_WC_LOC_QP_OP_ERR;
+	}
+	return IB_WC_SUCCESS;
+}
+
+static struct vfake_wr *vfake_first_recv(struct vfake *vf, u8 port, u8 qpn)
+{
+	struct vfake_qp *qp;
+	struct vfake_wr *wr;
+
+	list_for_each_entry(qp, &vf->qps, node) {
+		if (!vfake_is_special(&qp->qp) || vfake_qpn(&qp->qp) != qpn ||
+		    qp->qp.port != port)
+			continue;
+		list_for_each_entry(wr, &qp->posted, node)
+			if (wr->wc.opcode == IB_WC_RECV)
+				return wr;
+	}
+	return NULL;
+}
+
+/**
+ * vfake_deliver() - a MAD arrives
+ * @vf: the provider
+ * @wc: who sent it, and the port it comes in by
+ * @qpn: 0 or 1
+ * @mad: IB_MAD_SIZE bytes; with IB_WC_GRH, 40 bytes of GRH stand before them
+ *
+ * Return: false: there was no receive for it.
+ */
+bool vfake_deliver(struct vfake *vf, const struct ib_wc *wc, u8 qpn, const u8 *mad)
+{
+	struct ib_cq *tell = NULL;
+	struct vfake_wr *wr;
+	unsigned long flags;
+
+	spin_lock_irqsave(&vf->lock, flags);
+	wr = vf->silent ? NULL : vfake_first_recv(vf, wc->port, qpn);
+	if (wr) {
+		u64 id = wr->wc.wr_id;
+		struct ib_qp *qp = wr->wc.qp;
+
+		memset(wr->memory, 0xcc, 40);
+		if (wc->flags & IB_WC_GRH)
+			memcpy(wr->memory, mad, 40 + IB_MAD_SIZE);
+		else
+			memcpy(wr->memory + 40, mad, IB_MAD_SIZE);
+		wr->wc = *wc;
+		wr->wc.wr_id = id;
+		wr->wc.qp = qp;
+		wr->wc.status = IB_WC_SUCCESS;
+		wr->wc.opcode = IB_WC_RECV;
+		wr->wc.byte_len = wc->byte_len ?: 40 + IB_MAD_SIZE;
+		list_move_tail(&wr->node, &wr->cq->wcs);
+		if (wr->cq->armed)
+			tell = &wr->cq->cq;
+		wr->cq->armed = false;
+	} else {
+		vf->dropped++;
+	}
+	spin_unlock_irqrestore(&vf->lock, flags);
+	if (tell)
+		ib_cq_completed(tell);
+	return wr;
+}
+EXPORT_SYMBOL_GPL(vfake_deliver);
+
+static unsigned int vfake_port_of_lid(struct vfake *vf, u16 lid)
+{
+	unsigned int i;
+
+	for (i = 0; i < VFAKE_PORTS; i++)
+		if (lid >> vf->port[i].lmc == vf->port[i].lid >> vf->port[i].lmc)
+			return i + 1;
+	return 0;
+}
+
+/* A MAD leaves: it comes round, or is kept for the test. */
+static void vfake_wire_put(struct vfake *vf, struct ib_qp *qp, const struct ib_send_wr *wr)
+{
+	struct vfake_mad *m = kzalloc(sizeof(*m), GFP_ATOMIC);
+	unsigned long flags;
+	struct ib_wc wc;
+
+	if (!m)
+		return;
+	memcpy(m->mad, phys_to_virt(wr->sg_list->addr), IB_MAD_SIZE);
+	m->to = wr->ud.ah->attr;
+	m->port = wr->ud.port;
+	m->qpn = vfake_qpn(qp);
+	m->dqpn = wr->ud.qpn;
+	m->qkey = wr->ud.qkey;
+	m->pkey_index = wr->ud.pkey_index;
+	wc = (struct ib_wc) {
+		.src_qp = m->qpn,
+		.slid = vf->port[m->port - 1].lid | m->to.path_bits,
+		.sl = m->to.sl,
+		.port = vfake_port_of_lid(vf, m->to.dlid),
+	};
+	if (wc.port)
+		wc.dlid_path_bits = m->to.dlid & (BIT(vf->port[wc.port - 1].lmc) - 1);
+	spin_lock_irqsave(&vf->lock, flags);
+	vf->sent++;
+	if (!vf->loop || !wc.port)
+		list_add_tail(&m->node, &vf->wire);
+	spin_unlock_irqrestore(&vf->lock, flags);
+	if (vf->loop && wc.port) {
+		vfake_deliver(vf, &wc, m->qpn, m->mad);
+		kfree(m);
+	}
+}
+
+/** vfake_take() - the oldest MAD on the wire, to be freed with kfree(), or NULL */
+struct vfake_mad *vfake_take(struct vfake *vf)
+{
+	struct vfake_mad *m;
+
+	spin_lock_irq(&vf->lock);
+	m = list_first_entry_or_null(&vf->wire, struct vfake_mad, node);
+	if (m)
+		list_del(&m->node);
+	spin_unlock_irq(&vf->lock);
+	return m;
+}
+EXPORT_SYMBOL_GPL(vfake_take);
+
+/** vfake_wire_clear() - nothing is on the wire */
+void vfake_wire_clear(struct vfake *vf)
+{
+	struct vfake_mad *m;
+
+	while ((m = vfake_take(vf)))
+		kfree(m);
+}
+EXPORT_SYMBOL_GPL(vfake_wire_clear);
+
+/** vfake_release_held() - sends that were held complete */
+void vfake_release_held(struct vfake *vf)
+{
+	struct vfake_wr *wr, *next;
+	struct vfake_qp *qp;
+	struct ib_cq *tell[2 * VFAKE_PORTS];
+	unsigned int n = 0;
+
+	spin_lock_irq(&vf->lock);
+	vf->hold = false;
+	list_for_each_entry(qp, &vf->qps, node) {
+		if (!vfake_is_special(&qp->qp))
+			continue;
+		list_for_each_entry_safe(wr, next, &qp->posted, node) {
+			if (wr->wc.opcode != IB_WC_SEND)
+				continue;
+			wr->wc.status = IB_WC_SUCCESS;
+			list_move_tail(&wr->node, &wr->cq->wcs);
+		}
+		to_cq(qp->qp.send_cq)->armed = false;
+		if (n < ARRAY_SIZE(tell))
+			tell[n++] = qp->qp.send_cq;
+	}
+	spin_unlock_irq(&vf->lock);
+	while (n)
+		ib_cq_completed(tell[--n]);
+}
+EXPORT_SYMBOL_GPL(vfake_release_held);
+
+static int vfake_post(struct ib_qp *ib_qp, struct ib_cq *cq, u64 wr_id, enum ib_wc_opcode opcode,
+		      const struct ib_sge *sge, enum ib_wc_status *status)
 {
 	struct vfake *vf = vfake_owner(&ib_qp->object);
 	struct vfake_wr *wr = kzalloc(sizeof(*wr), GFP_ATOMIC);
 	struct vfake_qp *qp = to_qp(ib_qp);
 	unsigned long flags;
-	bool tell = false;
+	bool tell = false, wait;
 
 	if (!wr)
 		return -ENOMEM;
@@ -455,9 +662,13 @@ static int vfake_post(struct ib_qp *ib_qp, struct ib_cq *cq, u64 wr_id, enum ib_
 		kfree(wr);
 		return -EIO;
 	}
-	wr->wc.status = qp->error ? IB_WC_WR_FLUSH_ERR : IB_WC_SUCCESS;
-	list_add_tail(&wr->node, vf->silent ? &qp->posted : &wr->cq->wcs);
-	if (!vf->silent) {
+	if (sge && vfake_is_special(ib_qp))
+		wr->memory = phys_to_virt(sge->addr);
+	wait = vfake_must_wait(vf, qp, opcode);
+	wr->wc.status = vfake_status(vf, qp, opcode);
+	*status = wr->wc.status;
+	list_add_tail(&wr->node, wait ? &qp->posted : &wr->cq->wcs);
+	if (!wait) {
 		tell = wr->cq->armed;
 		wr->cq->armed = false;
 	}
@@ -470,11 +681,16 @@ static int vfake_post(struct ib_qp *ib_qp, struct ib_cq *cq, u64 wr_id, enum ib_
 static int vfake_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 			   const struct ib_send_wr **bad)
 {
-	int err = vfake_begin(vfake_owner(&qp->object), VFAKE_POST_SEND);
+	struct vfake *vf = vfake_owner(&qp->object);
+	int err = vfake_begin(vf, VFAKE_POST_SEND);
+	enum ib_wc_status status;
 
 	for (; wr && !err; wr = wr->next) {
 		*bad = wr;
-		err = vfake_post(qp, qp->send_cq, wr->wr_id, IB_WC_SEND);
+		err = vfake_post(qp, qp->send_cq, wr->wr_id, IB_WC_SEND, NULL, &status);
+		if (!err && status == IB_WC_SUCCESS && vf->mads && wr->opcode == IB_WR_SEND &&
+		    vfake_is_special(qp) && !vf->silent)
+			vfake_wire_put(vf, qp, wr);
 	}
 	return err;
 }
@@ -483,10 +699,11 @@ static int vfake_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 			   const struct ib_recv_wr **bad)
 {
 	int err = vfake_begin(vfake_owner(&qp->object), VFAKE_POST_RECV);
+	enum ib_wc_status status;
 
 	for (; wr && !err; wr = wr->next) {
 		*bad = wr;
-		err = vfake_post(qp, qp->recv_cq, wr->wr_id, IB_WC_RECV);
+		err = vfake_post(qp, qp->recv_cq, wr->wr_id, IB_WC_RECV, wr->sg_list, &status);
 	}
 	return err;
 }
@@ -587,6 +804,7 @@ static struct ib_device *vfake_create(struct ib_hca *hca, void *priv)
 	device->vf = priv;
 	device->vf->stopped = false;
 	device->ib.phys_port_cnt = VFAKE_PORTS;
+	device->ib.has_mads = device->vf->mads;
 	device->ib.node_guid = cpu_to_be64(VFAKE_NODE_GUID);
 	strscpy(device->ib.fw_ver, "2.42.5000", sizeof(device->ib.fw_ver));
 	strscpy_pad(device->ib.node_desc, "LastRef fake HCA", sizeof(device->ib.node_desc));
@@ -628,6 +846,7 @@ void vfake_init(struct vfake *vf)
 {
 	spin_lock_init(&vf->lock);
 	INIT_LIST_HEAD(&vf->qps);
+	INIT_LIST_HEAD(&vf->wire);
 	vf->next_number = 0x48;
 	vfake_init_port(vf, 0);
 	vfake_init_port(vf, 1);

@@ -32,6 +32,28 @@ enum vfake_op {
 };
 
 /**
+ * struct vfake_mad - a MAD on the wire
+ * @node: in &vfake.wire
+ * @to: where to
+ * @port: the port it left by
+ * @qpn: by which QP, 0 or 1
+ * @dqpn: to which QP
+ * @qkey: Q_Key
+ * @pkey_index: P_Key index
+ * @mad: what it says
+ */
+struct vfake_mad {
+	struct list_head node;
+	struct ib_ah_attr to;
+	u8 port;
+	u8 qpn;
+	u32 dqpn;
+	u32 qkey;
+	u16 pkey_index;
+	u8 mad[IB_MAD_SIZE];
+};
+
+/**
  * struct vfake - a provider on one HCA
  * @calls: how often each operation was called
  * @fails: what each returns instead of doing its work; 0: nothing
@@ -49,6 +71,16 @@ enum vfake_op {
  * @lock: protects @qps and what hangs from it
  * @qps: &struct vfake_qp, those that were not detached
  * @next_number: of QPs and keys
+ * @mads: its ports have QP0 and QP1, and there is a wire: what they send is kept in @wire, or, if
+ *	@loop, received by the port whose LID it is for; receives wait for vfake_deliver()
+ * @loop: see there
+ * @hold: sends of QP0 and QP1 do not complete for the time being
+ * @max_wr: if not 0, what the device says of the length of queues
+ * @fail_sends: so many of the next sends of QP0 and QP1 fail, which stops the send queue
+ * @wire: &vfake_mad.node, oldest first; under @lock
+ * @sent: how many MADs have left
+ * @dropped: MADs for which no receive was posted
+ * @local: answers MADs for the device; NULL: the performance agent alone
  * @hook: called at the beginning of each operation
  * @data: for @hook
  */
@@ -69,6 +101,16 @@ struct vfake {
 	spinlock_t lock; /* protects qps */
 	struct list_head qps;
 	u32 next_number;
+	bool mads;
+	bool loop;
+	bool hold;
+	u32 max_wr;
+	unsigned int fail_sends;
+	struct list_head wire;
+	unsigned int sent;
+	unsigned int dropped;
+	enum ib_mad_result (*local)(struct vfake *vf, const struct ib_mad_request *request,
+				    u8 *answer);
 	void (*hook)(struct vfake *vf, enum vfake_op op);
 	void *data;
 };
@@ -76,6 +118,10 @@ struct vfake {
 extern const struct ib_provider vfake_provider;
 
 void vfake_init(struct vfake *vf);
+struct vfake_mad *vfake_take(struct vfake *vf);
+bool vfake_deliver(struct vfake *vf, const struct ib_wc *wc, u8 qpn, const u8 *mad);
+void vfake_release_held(struct vfake *vf);
+void vfake_wire_clear(struct vfake *vf);
 
 static inline int vfake_calls(struct vfake *vf, enum vfake_op op)
 {

@@ -111,6 +111,8 @@ struct ib_holder {
  * @node_desc: NodeDescription, not necessarily NUL-terminated; under the HCA's lock after
  *	registration
  * @fw_ver: firmware version as text; filled in by the provider
+ * @has_mads: the ports have a QP0 and a QP1 which the MAD service shall drive; filled in by the
+ *	provider
  * @raises_port_events: the provider hears from its firmware of what an SM changes in a port (LID,
  *	SM, P_Keys, GIDs, reregistration) and raises the events; filled in by the provider.  Where
  *	not, the MAD service raises them for the SMPs it hands to the device.
@@ -148,6 +150,7 @@ struct ib_device {
 	u8 phys_port_cnt;
 	u8 node_desc[IB_NODE_DESC_MAX];
 	char fw_ver[32];
+	bool has_mads;
 	bool raises_port_events;
 
 	char name[IB_DEVICE_NAME_MAX];

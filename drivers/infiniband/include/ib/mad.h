@@ -92,9 +92,10 @@ void ib_mad_recv_free(struct ib_mad_recv *recv);
  * typedef ib_mad_done_fn - a send has ended
  * @send: the send; the owner's again, to be freed or posted again
  * @status: 0: the MAD has left, or its response is here (whatever its MAD status);
- *	-ETIMEDOUT: no response; -ECANCELED: ib_mad_cancel() or ib_mad_agent_destroy();
+ *	-ETIMEDOUT: no response; -ECANCELED: ib_mad_cancel() or ib_mad_agent_destroy(), or
+ *	the polite time of a teardown is over;
  *	-EIO: the hardware is gone, or did not take it;
- *	-EINVAL: the device could not make sense of a MAD to itself;
+ *	-EINVAL: the address makes no sense (a GID index, say);
  *	-ECONNABORTED: the other side ended RMPP (ABORT or STOP), or does not know how to speak it;
  *	-EMSGSIZE, -ENOMEM: the response was longer than the agent takes, or memory is
  * @response: the response, the owner's now; NULL if there is none

@@ -94,6 +94,7 @@
 #define IB_LID_PERMISSIVE	0xffff
 
 /* PortInfo (IBA 14.2.5.6), as far as the core follows it; offsets in the MAD. */
+#define IB_PORT_INFO_PREFIX	IB_U64(IB_SMP_DATA + 8)
 #define IB_PORT_INFO_LID	IB_U16(IB_SMP_DATA + 16)
 #define IB_PORT_INFO_SM_LID	IB_U16(IB_SMP_DATA + 18)
 #define IB_PORT_INFO_STATE	IB_BITS(IB_SMP_DATA + 32, IB_W8, 3, 0)

@@ -5,8 +5,8 @@
  * The hardware fetches a send queue in blocks of 64 bytes and may do so ahead of what was posted.
  * Whatever it finds in an entry that is not posted must look invalid: the first word of the entry
  * by its owner bit, which changes with each pass over the ring, the first word of every further
- * block by a stamp.  So a request is put together elsewhere and copied in an order that leaves the first
- * words to the end; and a few entries ahead of the head are stamped and never posted.
+ * block by a stamp.  So a request is put together elsewhere and copied in an order that leaves the
+ * first words to the end; and a few entries ahead of the head are stamped and never posted.
  */
 #include <linux/slab.h>
 
@@ -74,14 +74,20 @@ void mlx4_ib_sq_commit(struct mlx4_ib_wq *sq, const u8 *wqe, unsigned int bytes)
 
 void mlx4_ib_put_sges(u8 *at, const struct mlx4_ib_wq *wq, const struct ib_recv_wr *wr)
 {
+	u32 segments = 0;
 	int i;
 
-	for (i = 0; i < wr->num_sge; i++, at += MLX4_WQE_SEG) {
+	for (i = 0; i < wr->num_sge; i++) {
+		/* To the hardware a segment of no bytes is one of 2 GiB. */
+		if (!wr->sg_list[i].length)
+			continue;
 		mlx4_put(at, MLX4_DATA_BYTES, wr->sg_list[i].length);
 		mlx4_put(at, MLX4_DATA_LKEY, wr->sg_list[i].lkey);
 		mlx4_put(at, MLX4_DATA_VA, wr->sg_list[i].addr);
+		at += MLX4_WQE_SEG;
+		segments++;
 	}
-	if (wr->num_sge == wq->max_sge)
+	if (segments == wq->max_sge)
 		return;
 	mlx4_put(at, MLX4_DATA_BYTES, 0);
 	mlx4_put(at, MLX4_DATA_LKEY, MLX4_INVALID_LKEY);

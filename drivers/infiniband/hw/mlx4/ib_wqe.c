@@ -242,7 +242,7 @@ static const struct mlx4_ib_op ops[IB_WR_OPCODES] = {
 	[IB_WR_REG_MR] = { RC | UC | INI, MLX4_WQE_FAST_REG, put_register, false, true },
 	[IB_WR_BIND_MW] = { RC | UC | INI, MLX4_WQE_BIND_MW, put_bind, false, true },
 	/* Comes back flushed before anybody looks what it is. */
-	[IB_WR_DRAIN] = { ANY, MLX4_WQE_NOP },
+	[IB_WR_DRAIN] = { U16_MAX, MLX4_WQE_NOP },
 };
 
 static void put_control(struct mlx4_ib_qp *qp, u8 *ctrl, const struct ib_send_wr *wr,

@@ -130,8 +130,6 @@ static int overflow_take(struct mlx4_ib_dev *dev, u32 *index)
 
 static void overflow_put(struct mlx4_ib_dev *dev, u32 index)
 {
-	if (index < dev->core->icm.mcg_hash)
-		return;
 	mlx4_icm_put(dev->core, MLX4_MCG, index, 1);
 	ida_free(&dev->mcgs, index);
 }
@@ -151,8 +149,9 @@ static struct mlx4_ib_mcg *mcg_new(struct mlx4_ib_dev *dev, const union ib_gid *
 /* An entry that nothing points to any more. */
 static void mcg_clear(struct mlx4_ib_dev *dev, u32 index)
 {
-	mcg_write(dev, index, NULL, 0);
-	overflow_put(dev, index);
+	/* Where the HCA still sees members it keeps the memory; the place is lost. */
+	if (!mcg_write(dev, index, NULL, 0))
+		overflow_put(dev, index);
 }
 
 /* The first member of a group brings its entry: behind @tail, or as the first of its chain. */
@@ -218,21 +217,23 @@ static int mcg_del(struct mlx4_ib_dev *dev, struct mlx4_ib_mcg *mcg)
 	struct mlx4_ib_mcg *next = mcg_next(dev, mcg), *after, *before;
 	int err;
 
-	if (mcg->index == mcg->hash && next) {
+	if (mcg->index != mcg->hash) {
+		before = list_prev_entry(mcg, node);
+		err = mcg_write(dev, before->index, before, next ? next->index : 0);
+	} else if (next) {
 		/* The head of a chain cannot go: the second one moves there. */
 		after = mcg_next(dev, next);
 		err = mcg_write(dev, mcg->index, next, after ? after->index : 0);
-		if (err)
-			return err;
-		swap(mcg->index, next->index);
-	} else if (mcg->index != mcg->hash) {
-		before = list_prev_entry(mcg, node);
-		err = mcg_write(dev, before->index, before, next ? next->index : 0);
-		if (err)
-			return err;
+		if (!err)
+			swap(mcg->index, next->index);
+	} else {
+		err = mcg_write(dev, mcg->index, NULL, 0);
 	}
+	if (err)
+		return err;
 	list_del(&mcg->node);
-	mcg_clear(dev, mcg->index);
+	if (mcg->index != mcg->hash)
+		mcg_clear(dev, mcg->index);
 	kfree(mcg);
 	return 0;
 }

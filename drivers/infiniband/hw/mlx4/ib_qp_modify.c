@@ -82,7 +82,6 @@ static const struct {
 	{ IB_QP_PKEY_INDEX, MLX4_OPT_PKEY_INDEX },
 	{ IB_QP_QKEY, MLX4_OPT_QKEY },
 	{ IB_QP_AV, MLX4_OPT_PATH | MLX4_OPT_SCHED },
-	{ IB_QP_PORT, MLX4_OPT_SCHED },
 	{ IB_QP_TIMEOUT, MLX4_OPT_ACK_TIMEOUT },
 	{ IB_QP_RETRY_CNT, MLX4_OPT_RETRY },
 	{ IB_QP_RNR_RETRY, MLX4_OPT_RNR_RETRY },
@@ -280,7 +279,8 @@ static int send_context(struct mlx4_ib_dev *dev, struct mlx4_ib_qp *qp, struct m
 	if (IS_ERR(call->in))
 		return PTR_ERR(call->in);
 	context = call->in->buf + MLX4_QP_CONTEXT;
-	mlx4_put(call->in->buf, MLX4_QP_OPT_MASK, optional_mask(mask));
+	mlx4_put(call->in->buf, MLX4_QP_OPT_MASK, optional_mask(mask) |
+		 (call->op == MLX4_SQD2SQD_QP && mask & IB_QP_PORT ? MLX4_OPT_SCHED : 0));
 	mlx4_put(context, MLX4_QPC_STATE, states[to]);
 	mlx4_put(context, MLX4_QPC_SERVICE, services[qp->ib.type]);
 	put_queues(dev, qp, context);

@@ -60,6 +60,21 @@ def ours(kernel_name):
     return build(images.REPO, kernel_name, only=('Kbuild', 'drivers'))
 
 
+def test_module(kernel_name, name, also=()):
+    """Build the test module of tests/modules/`name` beside ours, in the copy they were built in.
+
+    `also` names what else of the repository it is built from. Returns the path of the module.
+    """
+    work = os.path.join(images.REPO, 'build', 'modules', kernel_name)
+    where = os.path.join(work, 'tests', 'modules', name)
+    # make does not see that the symbols of ib_core changed, and would keep their old versions
+    if os.path.exists(os.path.join(where, 'Module.symvers')):
+        os.remove(os.path.join(where, 'Module.symvers'))
+    built = build(images.REPO, kernel_name, f'M={where}', f'KBUILD_EXTRA_SYMBOLS={work}/Module.symvers',
+                  only=(f'tests/modules/{name}', *also))
+    return next(x for x in built if x.endswith(f'/lastref_{name}.ko'))
+
+
 def _indexed(kernel, paths):
     """A module tree of the kernel with these modules before its own, and depmod's files for it."""
     def make(folder):

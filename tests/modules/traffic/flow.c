@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include <ib/compat.h>
+#include <ib/hca.h>
 
 #include "traffic.h"
 

@@ -103,7 +103,7 @@ struct mlx4_ib_qp {
  * @buf: the ring's memory
  * @record: its doorbell record
  * @free: first free entry
- * @last: last free entry; the HCA reads its link when it needs the one behind it
+ * @last: last free entry
  * @hardware: the HCA may know it
  */
 struct mlx4_ib_srq {

@@ -4,8 +4,9 @@
  *
  * Entries come back in any order, so they are linked into a list: free ones in front of each other,
  * and posted ones in the order of their posting, since posting takes the first free entry and
- * leaves its link alone.  The HCA follows the same links, as far as the doorbell record counts.
- * The last free entry is never posted: its link is written when another one comes behind it.
+ * leaves its link alone.  The HCA follows the same links, as far as the doorbell record counts, and
+ * reads the link of an entry when it takes it: an entry that has completed may be linked anew.  The
+ * last free entry is never posted: its link is written when another one comes behind it.
  */
 #include <linux/log2.h>
 

@@ -104,6 +104,8 @@ def scenario(t):
     modules = build()
     loaded, seen = {'kunit'}, set()
     t.vm.sh('modprobe kunit enable=1')
+    # insmod waits for the tests of its module; one may take two minutes, as on user mode Linux
+    t.vm.sh('echo 120 >/proc/sys/kernel/hung_task_timeout_secs')
     t.vm.sh('mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug')
     for name in [n for n in modules if n.endswith('_kunit') and n != 'lastref_kunit']:
         if not fnmatch.fnmatch(name, os.environ.get('KUNIT_GLOB') or '*'):

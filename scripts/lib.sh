@@ -5,6 +5,7 @@
 # all checkouts of the user, safe to delete when nothing runs).
 
 # Upwards from the program that sources this, however deep it lies: git refuses another user's folder.
+# shellcheck disable=SC2034
 repo=$(cd "$(dirname "$0")" && while [ ! -e scripts/lib.sh ] && [ "$PWD" != / ]; do cd ..; done && pwd)
 cache=${LASTREF_CACHE:-${HOME:-/root}/.cache/lastref}
 jobs=$(nproc)

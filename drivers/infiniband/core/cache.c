@@ -244,27 +244,41 @@ int ib_port_cached(struct ib_device *device, u8 port, struct ib_port_attr *attr)
 }
 EXPORT_SYMBOL_GPL(ib_port_cached);
 
-/* An entry of one of the tables of a snapshot: 0, -EINVAL: none of that number, or no snapshot. */
-#define ib_cache_entry(device, port, length, table, index, value) \
-	({ \
-		struct ib_port_snapshot *__snap; \
-		int __err = 0; \
-		\
-		rcu_read_lock(); \
-		__snap = ib_cache_look(device, port); \
-		if (IS_ERR(__snap)) \
-			__err = PTR_ERR(__snap); \
-		else if ((index) >= __snap->attr.length) \
-			__err = -EINVAL; \
-		else \
-			*(value) = __snap->table[index]; \
-		rcu_read_unlock(); \
-		__err; \
-	})
+/* The tables of a snapshot. */
+enum ib_cache_table {
+	IB_CACHE_GIDS,
+	IB_CACHE_PKEYS,
+};
+
+/* With RCU: copy entry @index to @value.  -EINVAL: the table has none of that number. */
+static int ib_snapshot_copy(const struct ib_port_snapshot *snap, enum ib_cache_table table,
+			    unsigned int index, void *value)
+{
+	if (index >= (table == IB_CACHE_GIDS ? snap->attr.gid_tbl_len : snap->attr.pkey_tbl_len))
+		return -EINVAL;
+	if (table == IB_CACHE_GIDS)
+		*(union ib_gid *)value = snap->gids[index];
+	else
+		*(u16 *)value = snap->pkeys[index];
+	return 0;
+}
+
+static int ib_cache_copy(struct ib_device *device, u8 port, enum ib_cache_table table,
+			 unsigned int index, void *value)
+{
+	struct ib_port_snapshot *snap;
+	int err;
+
+	rcu_read_lock();
+	snap = ib_cache_look(device, port);
+	err = IS_ERR(snap) ? PTR_ERR(snap) : ib_snapshot_copy(snap, table, index, value);
+	rcu_read_unlock();
+	return err;
+}
 
 int ib_gid_cached(struct ib_device *device, u8 port, unsigned int index, union ib_gid *gid)
 {
-	return ib_cache_entry(device, port, gid_tbl_len, gids, index, gid);
+	return ib_cache_copy(device, port, IB_CACHE_GIDS, index, gid);
 }
 EXPORT_SYMBOL_GPL(ib_gid_cached);
 
@@ -312,7 +326,7 @@ EXPORT_SYMBOL_GPL(ib_gid_find);
 
 int ib_pkey_cached(struct ib_device *device, u8 port, unsigned int index, u16 *pkey)
 {
-	return ib_cache_entry(device, port, pkey_tbl_len, pkeys, index, pkey);
+	return ib_cache_copy(device, port, IB_CACHE_PKEYS, index, pkey);
 }
 EXPORT_SYMBOL_GPL(ib_pkey_cached);
 

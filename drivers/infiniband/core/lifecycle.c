@@ -258,6 +258,9 @@ static enum ib_step ib_life_look(struct ib_hca *hca)
 
 	spin_lock_irq(&hca->lock);
 	step = ib_life_next(hca);
+	/* It may have woken by the clock alone: who waits for it to settle waits for this, too. */
+	if (step != IB_STEP_NONE)
+		hca->idle = false;
 	switch (step) {
 	case IB_STEP_TURN:
 		ib_life_turn(hca);

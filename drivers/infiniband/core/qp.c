@@ -236,33 +236,45 @@ int ib_qp_query(struct ib_qp *qp, struct ib_qp_attr *attr, u32 mask)
 }
 EXPORT_SYMBOL_GPL(ib_qp_query);
 
-/* Post to one of the two queues: a live object, inside the device's gate, its QP kept by RCU. */
-#define ib_qp_post(qp, queue, wr, bad) \
-	({ \
-		struct ib_device *__device = ib_object_device(&(qp)->object); \
-		int __err = -ENODEV; \
-		\
-		*(bad) = wr; \
-		rcu_read_lock(); \
-		if (likely(ib_object_is_live(&(qp)->object))) \
-			__err = ib_device_enter(__device); \
-		if (likely(!__err)) { \
-			__err = ib_verbs_of(__device)->queue(qp, wr, bad); \
-			ib_device_exit(__device); \
-		} \
-		rcu_read_unlock(); \
-		__err; \
-	})
+/* Begin to post: a live object, inside the device's gate.  Under RCU, which keeps the QP. */
+static int ib_qp_enter(struct ib_qp *qp)
+{
+	if (unlikely(!ib_object_is_live(&qp->object)))
+		return -ENODEV;
+	return ib_device_enter(ib_object_device(&qp->object));
+}
 
 int ib_qp_post_send(struct ib_qp *qp, const struct ib_send_wr *wr, const struct ib_send_wr **bad)
 {
-	return ib_qp_post(qp, post_send, wr, bad);
+	struct ib_device *device = ib_object_device(&qp->object);
+	int err;
+
+	*bad = wr;
+	rcu_read_lock();
+	err = ib_qp_enter(qp);
+	if (likely(!err)) {
+		err = ib_verbs_of(device)->post_send(qp, wr, bad);
+		ib_device_exit(device);
+	}
+	rcu_read_unlock();
+	return err;
 }
 EXPORT_SYMBOL_GPL(ib_qp_post_send);
 
 int ib_qp_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr, const struct ib_recv_wr **bad)
 {
-	return ib_qp_post(qp, post_recv, wr, bad);
+	struct ib_device *device = ib_object_device(&qp->object);
+	int err;
+
+	*bad = wr;
+	rcu_read_lock();
+	err = ib_qp_enter(qp);
+	if (likely(!err)) {
+		err = ib_verbs_of(device)->post_recv(qp, wr, bad);
+		ib_device_exit(device);
+	}
+	rcu_read_unlock();
+	return err;
 }
 EXPORT_SYMBOL_GPL(ib_qp_post_recv);
 

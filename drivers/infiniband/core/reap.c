@@ -345,7 +345,7 @@ int ib_verbs_quiesce(struct ib_device *device)
 		return 0;
 	ib_gate_close(&objects->soft);
 	ib_gate_sync(&objects->soft);
-	err = ib_thread_wait(hca, "the gate of the provider's code", IB_UNTIL_NEVER, ib_gate_drained,
+	err = ib_thread_wait(hca, "the gate of its software", IB_UNTIL_NEVER, ib_gate_drained,
 			     &objects->soft);
 	if (err)
 		return err;

@@ -259,12 +259,13 @@ bool fake_advance_to(struct fake_hca *fake, struct completion *done, unsigned in
  */
 #define FAKE_PASS_UNTIL(fake, cond, step, limit) \
 	({ \
-		unsigned int __ms; \
+		unsigned int __ms, __step = (step); \
+		struct fake_hca *__fake = (fake); \
 		bool __ok; \
 		\
-		fake_settle(fake); \
-		for (__ms = 0; !(__ok = (cond)) && __ms < (limit); __ms += (step)) \
-			fake_advance(fake, step); \
+		fake_settle(__fake); \
+		for (__ms = 0; !(__ok = (cond)) && __ms < (limit); __ms += __step) \
+			fake_advance(__fake, __step); \
 		__ok; \
 	})
 

@@ -47,11 +47,11 @@ static bool fake_task_runs(struct task_struct *task)
 {
 	unsigned int state = READ_ONCE(task->__state);
 
-	return state == TASK_RUNNING || state == TASK_WAKING
 #ifdef CONFIG_SMP
-	       || READ_ONCE(task->on_cpu)
+	if (READ_ONCE(task->on_cpu))
+		return true;
 #endif
-	       ;
+	return state == TASK_RUNNING || state == TASK_WAKING;
 }
 
 /* Workers, whoever makes new ones, and the lifecycle threads. */

@@ -11,6 +11,7 @@
 #include <net/sock.h>
 #include <uapi/rdma/rdma_netlink.h>
 
+#include <ib/compat.h>
 #include <ib/netlink.h>
 
 #include "bench.h"
@@ -435,7 +436,7 @@ static void chardev_is_found(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, error_of(c), -EOPNOTSUPP);
 }
 
-/* Objects have no hardware format of their own to dump, as with the kernel's driver of this card. */
+/* Objects have no format of their own to dump, as with the kernel's driver of this card. */
 static void raw_resources_are_refused(struct kunit *test)
 {
 	static const int ops[] = {
@@ -496,7 +497,8 @@ static void monitor_hears_of_devices(struct kunit *test)
 	char name[IB_DEVICE_NAME_MAX];
 	int i;
 
-	KUNIT_ASSERT_EQ(test, kernel_bind(c->socket, (struct sockaddr *)&group, sizeof(group)), 0);
+	KUNIT_ASSERT_EQ(test, kernel_bind(c->socket, (struct sockaddr *)&group, sizeof(group)),
+			0);
 	for (i = 0; i < 2; i++) {
 		bench_bind(b);
 		ib_device_name(bench_device(b), name);

@@ -118,7 +118,8 @@ static void power_sleep_is_bounded(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_client_register(bad), 0);
 	bad->stuck_in = "remove_one";
 	fake_flow_start(&flow, run_sleep, NULL);
-	KUNIT_EXPECT_TRUE(test, FAKE_PASS_UNTIL(p->hca[0], p->hca[0]->hca->quarantined, 250, 15500));
+	KUNIT_EXPECT_TRUE(test, FAKE_PASS_UNTIL(p->hca[0], p->hca[0]->hca->quarantined, 250,
+						15500));
 	KUNIT_EXPECT_TRUE(test, fake_advance_to(p->hca[1], &flow.done, 15500));
 	fake_flow_join(&flow);
 	KUNIT_EXPECT_FALSE(test, p->hca[0]->alive || p->hca[1]->alive);

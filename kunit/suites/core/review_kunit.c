@@ -368,7 +368,7 @@ static int review_run_revoke(void *arg)
 	return 0;
 }
 
-/* What a call inside uses is there until it has left: a revocation waits for it, and for it only. */
+/* What a call inside uses is there until it has left: a revocation waits for it, and only it. */
 static void review_revoke_waits_for_calls(struct kunit *test)
 {
 	struct review_call *call = kunit_kzalloc(test, 2 * sizeof(*call), GFP_KERNEL);
@@ -381,7 +381,8 @@ static void review_revoke_waits_for_calls(struct kunit *test)
 	for (i = 0; i < 2; i++) {
 		init_completion(&call[i].inside);
 		init_completion(&call[i].leave);
-		KUNIT_ASSERT_EQ(test, ib_file_open(&call[i].file, fake_device(fake), NULL, NULL), 0);
+		KUNIT_ASSERT_EQ(test, ib_file_open(&call[i].file, fake_device(fake), NULL, NULL),
+				0);
 	}
 	fake_flow_start(&inside, review_run_call, &call[0]);
 	fake_flow_start(&other, review_run_call, &call[1]);

@@ -281,6 +281,31 @@ static void failure_nth_alloc_of_item(struct kunit *test)
 	KUNIT_EXPECT_GT(test, f.hits, 2U);
 }
 
+/*
+ * Those of the thread while it takes a device down, which nothing may keep from going.  Whoever asks
+ * for that allocates nothing.
+ */
+static void failure_nth_alloc_of_removal(struct kunit *test)
+{
+	struct stage *s = stage_create(test);
+	struct lr_fault f;
+
+	KUNIT_ASSERT_EQ(test, fake_hca_up(s->hca), 0);
+	lr_fault_each_in(&f, test, "ib/") {
+		int err = fake_hca_unbind(s->hca);
+
+		lr_fault_stop(&f);
+		KUNIT_EXPECT_EQ(test, err, 0);
+		KUNIT_EXPECT_NULL(test, fake_device(s->hca));
+		KUNIT_EXPECT_EQ(test, atomic_read(&s->mad->up), 0);
+		KUNIT_EXPECT_EQ(test, atomic_read(&s->ipoib->adds),
+				atomic_read(&s->ipoib->removes));
+		KUNIT_ASSERT_EQ(test, fake_hca_bind(s->hca), 0);
+	}
+	kunit_info(test, "%u failures injected\n", f.hits);
+	KUNIT_EXPECT_GT(test, f.hits, 0U);
+}
+
 static struct kunit_case failure_cases[] = {
 	KUNIT_CASE(failure_first_start),
 	KUNIT_CASE(failure_first_create),
@@ -299,6 +324,7 @@ static struct kunit_case failure_cases[] = {
 	KUNIT_CASE(failure_nth_alloc),
 	KUNIT_CASE(failure_nth_alloc_of_thread),
 	KUNIT_CASE(failure_nth_alloc_of_item),
+	KUNIT_CASE(failure_nth_alloc_of_removal),
 	{}
 };
 

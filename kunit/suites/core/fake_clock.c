@@ -100,7 +100,8 @@ void fake_settle(struct fake_hca *fake)
 	const char *kept = NULL;
 
 	for (looks = 0; calm < FAKE_CALM && looks < FAKE_LOOKS; looks++) {
-		usleep_range(1000, 1001);
+		if (looks)
+			usleep_range(1000, 1001);
 		kept = fake_thread_is_kept(fake);
 		if (!kept)
 			fake->stuck = NULL;

@@ -69,6 +69,33 @@ def comes_and_goes(t):
             'twenty times unbound and bound: the same names')
 
 
+def seen(t):
+    """debugfs and the trace: guarantee 10."""
+    top = '/sys/kernel/debug/infiniband'
+    trace = '/sys/kernel/tracing'
+    t.vm.sh('mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug; '
+            f'mountpoint -q {trace} || mount -t tracefs none {trace}')
+
+    def read(name):
+        return t.vm.sh(f'cat {top}/lastref_fake.0/vfake_0/{name}').out
+
+    t.equal(read('state'), 'LIVE\n', 'debugfs: state')
+    holders = [x.split()[0] for x in read('holders').splitlines()]
+    t.equal([x for x in ('framework', 'fake_client', 'files') if x not in holders], [], 'holders, by name')
+    t.ok('client fake_client ATTACHED' in read('attachments'), 'attachments', read('attachments'))
+    t.equal([x for x in ('PD', 'CQ', 'QP', 'MR') if x not in read('objects')], [], 'objects')
+    t.equal((read('waits'), read('quarantine')), ('', ''), 'nobody waits, nothing is in quarantine')
+    t.vm.sh(f'echo 1 >{trace}/events/ib_teardown/enable; echo >{trace}/trace')
+    fake.unbind(t, 0)
+    log = t.vm.sh(f'echo 0 >{trace}/events/ib_teardown/enable; cat {trace}/trace').out
+    states = [x for x in ('CLOSING', 'DRAINING', 'STOPPED', 'RELEASED') if f' {x} value' in log]
+    where = [log.find(f' {x} value') for x in states]
+    t.ok(len(states) == 4 and where == sorted(where), 'the trace has each state in its order', log[-3000:])
+    t.equal([x for x in ('remove_begin', 'remove_end', 'drop', 'wait_begin', 'wait_end', 'hardware', 'goal')
+             if f'ib_teardown_{x}:' not in log], [], 'and every wait, holder, client and goal')
+    fake.bind(t, 0)
+
+
 def leftovers(t):
     t.vm.sh('echo 1 >/sys/module/lastref_fake/parameters/forget; '
             'echo lastref_fake.1 >/sys/bus/platform/drivers/lastref_fake/unbind')
@@ -89,4 +116,5 @@ def scenario(t):
     names(t)
     programs(t)
     comes_and_goes(t)
+    seen(t)
     leftovers(t)

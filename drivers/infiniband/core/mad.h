@@ -120,6 +120,16 @@ struct ib_mad_buffer {
 };
 
 /**
+ * struct ib_mad_page - a page that slots or buffers share: memory in one piece may be scarce
+ * @memory: the page
+ * @dma: its address for the device
+ */
+struct ib_mad_page {
+	void *memory;
+	dma_addr_t dma;
+};
+
+/**
  * struct ib_mad_qp - QP0 or QP1 of a port; under the port's lock
  * @port: the port
  * @qp: the QP
@@ -128,9 +138,8 @@ struct ib_mad_buffer {
  * @buffers: receive queue
  * @nslots: entries of @slots
  * @nbuffers: entries of @buffers
- * @memory: what all of them write to and read from, buffers first
- * @dma: its address for the device
- * @size: its bytes
+ * @pages: what all of them write to and read from, buffers first
+ * @npages: entries of @pages
  * @free: &ib_mad_slot.node
  * @inflight: slots that are with the hardware
  * @again: slots that were flushed because one before them failed
@@ -146,9 +155,8 @@ struct ib_mad_qp {
 	struct ib_mad_buffer *buffers;
 	unsigned int nslots;
 	unsigned int nbuffers;
-	void *memory;
-	dma_addr_t dma;
-	size_t size;
+	struct ib_mad_page *pages;
+	unsigned int npages;
 	struct list_head free;
 	unsigned int inflight;
 	struct list_head again;

@@ -24,7 +24,7 @@ static int ib_mad_check_class(const struct ib_mad_agent_init *init)
 		return -EINVAL;
 	if (init->class >= IB_MAD_CLASS_MAX && init->class != IB_CLASS_SMP_DR)
 		return -EINVAL;
-	if (ib_class_is_smp(init->class) != (init->qpn == 0))
+	if (ib_class_is_smp(init->class) != !init->qpn)
 		return -EINVAL;
 	if (ib_class_has_oui(init->class) && (!init->oui || init->oui > IB_OUI_MAX))
 		return -EINVAL;

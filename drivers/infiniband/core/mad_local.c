@@ -5,8 +5,8 @@
  * long, so no lock is held; the service counts as used meanwhile.
  *
  * What an SM sets in the port changes what others know of it.  Where the firmware does not tell,
- * the answer to a Set does: the events are raised here, and reach their subscribers after the caches
- * have been refreshed (<ib/event.h>).
+ * the answer to a Set does: the events are raised here, and reach their subscribers after the
+ * caches have been refreshed (<ib/event.h>).
  */
 #include "mad.h"
 #include "objects.h"

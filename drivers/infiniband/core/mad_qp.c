@@ -22,6 +22,8 @@
 /* A GRH and a MAD; rounded up, so that no two share a cache line. */
 #define IB_MAD_RECV_BYTES (IB_GRH_SIZE + IB_MAD_SIZE)
 #define IB_MAD_RECV_STRIDE 320
+#define IB_MAD_BUFFERS_PER_PAGE (PAGE_SIZE / IB_MAD_RECV_STRIDE)
+#define IB_MAD_SLOTS_PER_PAGE (PAGE_SIZE / IB_MAD_SIZE)
 #define IB_MAD_QUEUE_MIN 64
 #define IB_MAD_QUEUE_MAX 8192
 
@@ -33,16 +35,27 @@ static unsigned int recv_queue_size = 512;
 module_param(recv_queue_size, uint, 0444);
 MODULE_PARM_DESC(recv_queue_size, "MADs that QP0 and QP1 of a port can each receive at once, 64 to 8192");
 
-static void *ib_mad_buffer_memory(const struct ib_mad_buffer *buffer)
+/* Where a buffer or a slot is, for us and for the device. */
+static struct ib_mad_page ib_mad_buffer_place(const struct ib_mad_buffer *buffer)
 {
-	return buffer->qp->memory + (buffer - buffer->qp->buffers) * IB_MAD_RECV_STRIDE;
+	size_t n = buffer - buffer->qp->buffers;
+	struct ib_mad_page at = buffer->qp->pages[n / IB_MAD_BUFFERS_PER_PAGE];
+
+	at.memory += n % IB_MAD_BUFFERS_PER_PAGE * IB_MAD_RECV_STRIDE;
+	at.dma += n % IB_MAD_BUFFERS_PER_PAGE * IB_MAD_RECV_STRIDE;
+	return at;
 }
 
-static size_t ib_mad_slot_offset(const struct ib_mad_slot *slot)
+static struct ib_mad_page ib_mad_slot_place(const struct ib_mad_slot *slot)
 {
 	const struct ib_mad_qp *qp = slot->qp;
+	size_t before = DIV_ROUND_UP(qp->nbuffers, IB_MAD_BUFFERS_PER_PAGE);
+	size_t n = slot - qp->slots;
+	struct ib_mad_page at = qp->pages[before + n / IB_MAD_SLOTS_PER_PAGE];
 
-	return qp->nbuffers * IB_MAD_RECV_STRIDE + (slot - qp->slots) * IB_MAD_SIZE;
+	at.memory += n % IB_MAD_SLOTS_PER_PAGE * IB_MAD_SIZE;
+	at.dma += n % IB_MAD_SLOTS_PER_PAGE * IB_MAD_SIZE;
+	return at;
 }
 
 /* ---- sending ---- */
@@ -105,7 +118,7 @@ static int ib_mad_slot_post(struct ib_mad_slot *slot)
 {
 	struct ib_mad_qp *qp = slot->qp;
 	struct ib_sge sge = {
-		.addr = qp->dma + ib_mad_slot_offset(slot),
+		.addr = ib_mad_slot_place(slot).dma,
 		.length = IB_MAD_SIZE,
 		.lkey = qp->port->pd->local_dma_lkey,
 	};
@@ -151,7 +164,7 @@ static int ib_mad_slot_address(struct ib_mad_slot *slot, const struct ib_mad_add
 static void ib_mad_slot_fill(struct ib_mad_slot *slot, struct ib_mad_msg *msg)
 {
 	struct ib_mad_qp *qp = slot->qp;
-	u8 *memory = qp->memory + ib_mad_slot_offset(slot);
+	u8 *memory = ib_mad_slot_place(slot).memory;
 	struct ib_mad_sending *sending = msg->sending;
 
 	if (!sending || !ib_rmpp_tx_next(sending, memory)) {
@@ -237,8 +250,8 @@ void ib_mad_send_own(struct ib_mad_qp *qp, const struct ib_mad_addr *to, const u
  * ib_mad_disown() - a send ends while it is on its way
  * @qp: the QP; its port's lock is held
  * @sending: the send
- * @deliver: what still waits for a slot goes out all the same (not so with RMPP, which would need an
- *	ACK)
+ * @deliver: what still waits for a slot goes out all the same (not so with RMPP, which would need
+ *	an ACK)
  */
 void ib_mad_disown(struct ib_mad_qp *qp, struct ib_mad_sending *sending, bool deliver)
 {
@@ -355,7 +368,7 @@ static int ib_mad_buffer_post(struct ib_mad_buffer *buffer)
 {
 	struct ib_mad_qp *qp = buffer->qp;
 	struct ib_sge sge = {
-		.addr = qp->dma + (buffer - qp->buffers) * IB_MAD_RECV_STRIDE,
+		.addr = ib_mad_buffer_place(buffer).dma,
 		.length = IB_MAD_RECV_BYTES,
 		.lkey = qp->port->pd->local_dma_lkey,
 	};
@@ -395,7 +408,7 @@ static void ib_mad_addr_of_wc(struct ib_mad_port *port, const struct ib_wc *wc, 
 static struct ib_mad_rx *ib_mad_copy_out(struct ib_mad_buffer *buffer, const struct ib_wc *wc)
 {
 	struct ib_mad_port *port = buffer->qp->port;
-	const u8 *memory = ib_mad_buffer_memory(buffer);
+	const u8 *memory = ib_mad_buffer_place(buffer).memory;
 	struct ib_mad_rx *rx;
 
 	if (READ_ONCE(port->nrx) >= IB_MAD_BACKLOG)
@@ -460,6 +473,25 @@ static unsigned int ib_mad_queue_size(struct ib_mad_port *port, unsigned int wan
 	return most > 1 ? min(wanted, most - 1) : wanted;
 }
 
+static int ib_mad_pages_alloc(struct ib_mad_qp *qp)
+{
+	unsigned int n = DIV_ROUND_UP(qp->nbuffers, IB_MAD_BUFFERS_PER_PAGE) +
+			 DIV_ROUND_UP(qp->nslots, IB_MAD_SLOTS_PER_PAGE);
+	struct ib_mad_page *page;
+
+	qp->pages = kvcalloc(n, sizeof(*qp->pages), GFP_KERNEL);
+	if (!qp->pages)
+		return -ENOMEM;
+	for (; qp->npages < n; qp->npages++) {
+		page = &qp->pages[qp->npages];
+		page->memory = dma_alloc_coherent(qp->port->device->hca->parent, PAGE_SIZE,
+						  &page->dma, GFP_KERNEL);
+		if (!page->memory)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int ib_mad_qp_alloc(struct ib_mad_qp *qp)
 {
 	unsigned int i;
@@ -468,10 +500,7 @@ static int ib_mad_qp_alloc(struct ib_mad_qp *qp)
 	qp->nbuffers = ib_mad_queue_size(qp->port, recv_queue_size);
 	qp->slots = kvcalloc(qp->nslots, sizeof(*qp->slots), GFP_KERNEL);
 	qp->buffers = kvcalloc(qp->nbuffers, sizeof(*qp->buffers), GFP_KERNEL);
-	qp->size = qp->nbuffers * IB_MAD_RECV_STRIDE + qp->nslots * IB_MAD_SIZE;
-	qp->memory = dma_alloc_coherent(qp->port->device->hca->parent, qp->size, &qp->dma,
-					GFP_KERNEL);
-	if (!qp->slots || !qp->buffers || !qp->memory)
+	if (!qp->slots || !qp->buffers || ib_mad_pages_alloc(qp))
 		return -ENOMEM;
 	for (i = 0; i < qp->nslots; i++) {
 		qp->slots[i].cqe.done = ib_mad_slot_done;
@@ -504,15 +533,19 @@ static void ib_mad_qp_free(struct ib_mad_qp *qp)
 	kvfree(qp->buffers);
 	qp->slots = NULL;
 	qp->buffers = NULL;
-	if (!qp->memory)
-		return;
-	if (ib_mad_is_quiet(port))
-		dma_free_coherent(port->device->hca->parent, qp->size, qp->memory, qp->dma);
-	else
+	if (qp->npages && !ib_mad_is_quiet(port)) {
 		dev_err(port->device->hca->parent,
-			"port %u: %zu bytes of QP%u are left to hardware that is not quiet\n",
-			port->num, qp->size, qp->qpn);
-	qp->memory = NULL;
+			"port %u: %u pages of QP%u are left to hardware that is not quiet\n",
+			port->num, qp->npages, qp->qpn);
+		qp->npages = 0;
+	}
+	while (qp->npages) {
+		struct ib_mad_page *page = &qp->pages[--qp->npages];
+
+		dma_free_coherent(port->device->hca->parent, PAGE_SIZE, page->memory, page->dma);
+	}
+	kvfree(qp->pages);
+	qp->pages = NULL;
 }
 
 static int ib_mad_qp_to_rts(struct ib_mad_qp *qp)

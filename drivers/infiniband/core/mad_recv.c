@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where a received MAD goes: to the device, to the agent whose request it answers, to the agent that
- * wants such, or, when nobody does and the other side expects an answer, back with a status.
+ * Where a received MAD goes: to the device, to the agent whose request it answers, to the agent
+ * that wants such, or, when nobody does and the other side expects an answer, back with a status.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>

@@ -253,7 +253,7 @@ static int ib_mad_send_check(struct ib_mad_sending *sending)
 	u8 class = ib_get(send->mad, IB_MAD_CLASS);
 
 	if (!send->done || send->flags & ~IB_MAD_SEND_FLAGS ||
-	    ib_class_is_smp(class) != (init->qpn == 0))
+	    ib_class_is_smp(class) != !init->qpn)
 		return -EINVAL;
 	if (!send->to.lid && !send->to.has_grh)
 		return -EINVAL;
@@ -354,10 +354,12 @@ static bool ib_mad_is_from_peer(const struct ib_mad_sending *sending,
 		return true;
 	if (from->has_grh != to->has_grh)
 		return false;
-	if (!ib_mad_is_response(recv->mad))
-		return from->qpn == to->qpn &&
-		       (to->has_grh ? !memcmp(&from->grh.dgid, &to->grh.dgid, sizeof(to->grh.dgid)) :
-				      from->lid == to->lid);
+	if (!ib_mad_is_response(recv->mad)) {
+		if (from->qpn != to->qpn)
+			return false;
+		return to->has_grh ? !memcmp(&from->grh.dgid, &to->grh.dgid, sizeof(union ib_gid)) :
+				     from->lid == to->lid;
+	}
 	if (to->has_grh)
 		return from->grh.sgid_index == to->grh.sgid_index;
 	mask = BIT(ib_lmc_cached(sending->send.agent->port->device, recv->port)) - 1;
@@ -395,10 +397,12 @@ static bool ib_mad_send_redirect(struct ib_mad_port *port, struct ib_mad_sending
 				 const struct ib_mad_recv *recv)
 {
 	u8 class = ib_get(recv->mad, IB_MAD_CLASS);
-	const u8 *info = recv->mad + (ib_class_has_rmpp(class) ? ib_class_header(class) : IB_MAD_DATA);
 	struct ib_mad_addr *to = &sending->send.to;
+	const u8 *info = recv->mad + IB_MAD_DATA;
 	u16 index;
 
+	if (ib_class_has_rmpp(class))
+		info = recv->mad + ib_class_header(class);
 	if (sending->redirected || !ib_get(info, IB_CPI_REDIRECT_LID) || !to->qpn ||
 	    ib_pkey_find(port->device, port->num, ib_get(info, IB_CPI_REDIRECT_PKEY), &index))
 		return false;

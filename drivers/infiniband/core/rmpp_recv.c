@@ -72,10 +72,12 @@ static u32 ib_rmpp_window(struct ib_mad_qp *qp)
 
 static bool ib_rmpp_is_of(const struct ib_rmpp_join *join, const struct ib_mad_recv *recv)
 {
-	return ib_get(join->head, IB_MAD_TID) == ib_get(recv->mad, IB_MAD_TID) &&
-	       ib_get(join->head, IB_MAD_CLASS) == ib_get(recv->mad, IB_MAD_CLASS) &&
-	       ib_get(join->head, IB_MAD_CLASS_VERSION) == ib_get(recv->mad, IB_MAD_CLASS_VERSION) &&
-	       ib_get(join->head, IB_MAD_METHOD) == ib_get(recv->mad, IB_MAD_METHOD) &&
+	const u8 *head = join->head, *mad = recv->mad;
+
+	return ib_get(head, IB_MAD_TID) == ib_get(mad, IB_MAD_TID) &&
+	       ib_get(head, IB_MAD_CLASS) == ib_get(mad, IB_MAD_CLASS) &&
+	       ib_get(head, IB_MAD_CLASS_VERSION) == ib_get(mad, IB_MAD_CLASS_VERSION) &&
+	       ib_get(head, IB_MAD_METHOD) == ib_get(mad, IB_MAD_METHOD) &&
 	       join->from.qpn == recv->from.qpn && join->from.lid == recv->from.lid &&
 	       join->from.has_grh == recv->from.has_grh &&
 	       !memcmp(&join->from.grh.dgid, &recv->from.grh.dgid, sizeof(union ib_gid));
@@ -151,7 +153,11 @@ static void ib_rmpp_refuse(struct ib_mad_port *port, struct ib_mad_owner *owner,
 static void ib_rmpp_expired(struct ib_mad_port *port, struct ib_mad_timer *timer)
 {
 	struct ib_rmpp_join *join = container_of(timer, struct ib_rmpp_join, timer);
-	struct ib_rmpp_control late = { .type = IB_RMPP_ABORT, .status = IB_RMPP_T2L, .flip = true };
+	struct ib_rmpp_control late = {
+		.type = IB_RMPP_ABORT,
+		.status = IB_RMPP_T2L,
+		.flip = true,
+	};
 
 	if (join->rx) {
 		ib_rmpp_say(ib_rmpp_qp(port, join->owner), &join->from, join->rx->recv.mad, &late);
@@ -390,7 +396,9 @@ static struct ib_mad_rx *ib_rmpp_segment(struct ib_mad_port *port, struct ib_mad
 	const struct ib_mad_recv *recv = &rx->recv;
 	u32 segment = ib_get(recv->mad, IB_RMPP_SEGMENT);
 	struct ib_rmpp_join *join = ib_rmpp_find(owner, recv);
-	bool first = ib_get(recv->mad, IB_RMPP_FLAGS) & IB_RMPP_FIRST;
+	u8 flags = ib_get(recv->mad, IB_RMPP_FLAGS);
+	bool first = flags & IB_RMPP_FIRST;
+	bool lies = first != (segment == 1);
 
 	if (join && !join->rx) {
 		/* It is all there, but the other side does not know. */
@@ -405,7 +413,7 @@ static struct ib_mad_rx *ib_rmpp_segment(struct ib_mad_port *port, struct ib_mad
 		spin_unlock_bh(&port->lock);
 		return NULL;
 	}
-	if (!segment || first != (segment == 1)) {
+	if (!segment || lies) {
 		ib_rmpp_refuse(port, owner, recv, IB_RMPP_BAD_SEG, -ECONNABORTED);
 		return NULL;
 	}

@@ -3,8 +3,8 @@
  * Directed routes, as far as a channel adapter has to do with them (IBA 14.2.2).
  *
  * An SMP carries the list of ports it leaves by, a count of hops and a pointer into the list.  On
- * the way out the pointer grows from 0 to count + 1, on the way back (bit D) it shrinks to 0.  Parts
- * of the way at either end may be routed by LID (DrSLID, DrDLID); a host sends neither.  A host is
+ * the way out the pointer grows from 0 to count + 1, on the way back (bit D) it shrinks to 0.  The
+ * way at either end may be routed by LID in part (DrSLID, DrDLID); a host sends neither.  A host is
  * an end of every route: it sends the first hop, receives the last, and forwards nothing.
  */
 #include <ib/compat.h>

@@ -105,6 +105,8 @@ static void mad_serve(struct mad_bench *mb, struct ib_mad_agent *agent,
 		return;
 	memcpy(send->mad, recv->mad, recv->length);
 	ib_put(send->mad, IB_MAD_METHOD, ib_get(recv->mad, IB_MAD_METHOD) | IB_METHOD_RESPONSE);
+	if (ib_get(recv->mad, IB_MAD_CLASS) == IB_CLASS_SMP_DR)
+		ib_put(send->mad, IB_SMP_D, 1);
 	send->to = recv->from;
 	send->done = mad_done;
 	send->context = mb;

@@ -116,7 +116,8 @@ static bool peer_sees(struct peer *p, u8 type, u32 segment)
 	if (!m)
 		return false;
 	memcpy(p->last, m->mad, sizeof(p->last));
-	right = ib_get(m->mad, IB_RMPP_TYPE) == type && ib_get(m->mad, IB_RMPP_SEGMENT) == segment &&
+	right = ib_get(m->mad, IB_RMPP_TYPE) == type &&
+		ib_get(m->mad, IB_RMPP_SEGMENT) == segment &&
 		ib_get(m->mad, IB_RMPP_VERSION) == 1 &&
 		ib_get(m->mad, IB_RMPP_FLAGS) & IB_RMPP_ACTIVE;
 	kfree(m);

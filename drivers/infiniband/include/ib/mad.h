@@ -5,10 +5,10 @@
  * Who wants to send or receive MADs names &ib_mad_service in its needs and makes an agent, for one
  * port and one of the two QPs.  An agent
  *
- *  - sends.  A send is a buffer that the service allocates, the owner fills and posts.  From then on
- *    it belongs to the service, until its done callback gives it back: exactly once for each post
- *    that returned 0.  If a response is expected (&ib_mad_send.timeout_ms), done comes with the
- *    response, or with -ETIMEDOUT after the last retry; else when the MAD has left.
+ *  - sends.  A send is a buffer that the service allocates, the owner fills and posts.  From then
+ *    on it belongs to the service, until its done callback gives it back: exactly once for each
+ *    post that returned 0.  If a response is expected (&ib_mad_send.timeout_ms), done comes with
+ *    the response, or with -ETIMEDOUT after the last retry; else when the MAD has left.
  *  - receives what nobody has asked for, if it was registered for the class and method.
  *
  * The service writes the agent's own number into the upper half of the TID of every MAD that is not
@@ -18,8 +18,9 @@
  *
  * Callbacks run in process context, on a work item of the port or, when an agent is destroyed, in
  * ib_mad_agent_destroy() itself; under no lock of the core; one at a time for each agent but for
- * those of ib_mad_agent_destroy().  They may sleep shortly (the port waits), post, cancel, make and
- * destroy agents, save their own: that is IB_CB_DESTROY.
+ * those of ib_mad_agent_destroy().  They may sleep shortly (the port waits), post, cancel and make
+ * agents.  They destroy none: their own by IB_CB_DESTROY, others from a work item, since two that
+ * wait for each other's callbacks would wait for ever.
  */
 #ifndef IB_MAD_H
 #define IB_MAD_H
@@ -116,7 +117,7 @@ typedef enum ib_cb_result (*ib_mad_recv_fn)(struct ib_mad_agent *agent, struct i
 
 /* Flags of a send. */
 #define IB_MAD_SEND_RMPP	BIT(0)	/* a message for RMPP to cut; may be one segment only */
-#define IB_MAD_SEND_BUSY	BIT(1)	/* a response with status BUSY counts as none: retry */
+#define IB_MAD_SEND_BUSY	BIT(1)	/* what is answered BUSY is asked again, save the last try */
 #define IB_MAD_SEND_REDIRECT	BIT(2)	/* follow a redirection, once */
 
 /**
@@ -173,7 +174,7 @@ void ib_mad_send_free(struct ib_mad_send *send);
  *
  * Context: process; may sleep.  Also in callbacks.
  * Return: 0: done will be called, exactly once, not from here; -EINVAL: a directed route that does
- * not begin here, RMPP where there is none, or no done; -EAGAIN: the agent has too many under way;
+ * not begin here, RMPP where there is none, or no done; -EAGAIN: the agent has 16384 under way;
  * -ENODEV: destroyed, or the service is closing; -EIO: the hardware is gone.
  */
 int ib_mad_post(struct ib_mad_send *send);
@@ -253,9 +254,9 @@ struct ib_mad_agent {
  * @init: how it shall be
  *
  * Context: process; may sleep.
- * Return: the agent or ERR_PTR(): -ENODEV: the attachment or the service is closed; -EPROTONOSUPPORT:
- * no such port or QP; -EINVAL: class and QP do not fit, RMPP for a class without, a method that
- * somebody else has (which is logged), ...; -ENOMEM.
+ * Return: the agent or ERR_PTR(): -ENODEV: the attachment or the service is closed;
+ * -EPROTONOSUPPORT: no such port, or one without QPs; -EINVAL: class and QP do not fit, RMPP for a
+ * class without, a method that somebody else has (which is logged), ...; -ENOMEM.
  */
 struct ib_mad_agent *ib_mad_agent_create(struct ib_attachment *attachment,
 					 const struct ib_mad_agent_init *init);

@@ -22,7 +22,7 @@
 #define IB_MAD_TID_LO		IB_U32(12)
 #define IB_MAD_ATTRIBUTE	IB_U16(16)
 #define IB_MAD_MODIFIER		IB_U32(20)
-#define IB_MAD_DATA		64			/* of classes without a header of their own */
+#define IB_MAD_DATA		64		/* of classes without a header of their own */
 
 #define IB_MAD_BASE_1		1
 
@@ -246,7 +246,8 @@ static inline bool ib_class_has_oui(u8 class)
  */
 static inline bool ib_mad_is_response(const void *mad)
 {
-	return ib_get(mad, IB_MAD_RESPONSE) || ib_get(mad, IB_MAD_METHOD) == IB_METHOD_TRAP_REPRESS ||
+	return ib_get(mad, IB_MAD_RESPONSE) ||
+	       ib_get(mad, IB_MAD_METHOD) == IB_METHOD_TRAP_REPRESS ||
 	       (ib_get(mad, IB_MAD_CLASS) == IB_CLASS_BM && ib_get(mad, IB_BM_MODIFIER_R));
 }
 

@@ -104,6 +104,8 @@ static int ib_teardown_stop(struct ib_hca *hca, struct ib_device *device)
 	err = ib_services_stop(device);
 	if (err)
 		return err;
+	/* A loss in the very last step of a service was met by no wait yet. */
+	ib_life_attend(hca);
 	err = ib_teardown_quiesce(hca, device);
 	if (err)
 		return err;

@@ -165,6 +165,7 @@ static struct ib_device *mlx4_ib_create(struct ib_hca *hca, void *priv)
 		return ERR_CAST(dev);
 	dev->core = core;
 	dev->ib.phys_port_cnt = core->caps.ports;
+	dev->ib.has_mads = true;
 	dev->ib.raises_port_events = core->caps.flags & MLX4_FLAG_PORT_MGMT;
 	snprintf(dev->ib.fw_ver, sizeof(dev->ib.fw_ver), "%llu.%llu.%llu", fw >> 32,
 		 fw >> 16 & 0xffff, fw & 0xffff);

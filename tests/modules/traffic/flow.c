@@ -98,8 +98,11 @@ static int post_send(struct traffic_flow *flow, struct traffic_slot *slot)
 		.opcode = IB_WR_SEND,
 	};
 	const struct ib_send_wr *first_bad;
+	unsigned long irq;
 	int err;
 
+	/* The first ones are posted while completions of others post again. */
+	spin_lock_irqsave(&flow->numbering, irq);
 	if (slot->kind == TRAFFIC_SEND) {
 		fill(slot->buf, flow->send_seq, flow->qp->qpn, TRAFFIC_BYTES);
 	} else {
@@ -120,6 +123,7 @@ static int post_send(struct traffic_flow *flow, struct traffic_slot *slot)
 		atomic_dec(&flow->posted);
 	else if (slot->kind == TRAFFIC_SEND)
 		flow->send_seq++;
+	spin_unlock_irqrestore(&flow->numbering, irq);
 	return err;
 }
 
@@ -297,6 +301,7 @@ static int flow_make(struct traffic_flow *flow)
 	unsigned int i;
 	int err;
 
+	spin_lock_init(&flow->numbering);
 	flow->broken = false;
 	flow->send_seq = 0;
 	flow->recv_seq = 0;

@@ -12,6 +12,7 @@
 
 #include <linux/atomic.h>
 #include <linux/list.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 
 #include <ib/client.h>
@@ -70,6 +71,7 @@ struct traffic_slot {
  * @dma_slots: how many have been mapped
  * @running: requests are posted again when they have completed
  * @broken: a request ended badly, or could not be posted
+ * @numbering: a send is numbered and posted in one
  * @send_seq: of the next send
  * @recv_seq: RC: of the next receive
  * @posted: requests
@@ -89,6 +91,7 @@ struct traffic_flow {
 	unsigned int dma_slots;
 	bool running;
 	bool broken;
+	spinlock_t numbering; /* a send is numbered and posted in one */
 	u32 send_seq;
 	u32 recv_seq;
 	atomic_t posted;

@@ -62,6 +62,9 @@ def never_reset(t, rule, what):
     t.vm.sh(f'for i in $(seq 600); do [ "$(sed -n "s/^rc //p" {TOTALS})" -ge {before + 50} ] && exit 0; '
             'sleep 0.1; done; exit 1', limit=120, check=False)
     t.ok(totals(t)['rc'] >= before + 50, f'the next probe works, and traffic flows, after {what}')
+    # The card is well but for that command, and went on with what its peer sent until the next reset.
+    seen = [x for x in t.stage.hcas.violations() if 'violation dma-no-master' not in x]
+    t.ok(not seen, f'all that the cut-off card did was in vain, when {what}', '\n'.join(seen))
 
 
 def scenario(t):

@@ -172,6 +172,19 @@ static int vfake_modify_node(struct ib_device *device, u32 mask,
 	return vfake_begin(vfake_of(device), VFAKE_MODIFY_NODE);
 }
 
+static int vfake_modify_port(struct ib_device *device, u8 port, u32 mask,
+			     const struct ib_port_modify *modify)
+{
+	struct vfake *vf = vfake_of(device);
+	int err = vfake_begin(vf, VFAKE_MODIFY_PORT);
+
+	if (err)
+		return err;
+	vf->port[port - 1].cap_mask |= modify->set_cap_mask;
+	vf->port[port - 1].cap_mask &= ~modify->clr_cap_mask;
+	return 0;
+}
+
 /* An agent whose counters are their own bit offsets, so that each can be told from the others. */
 static enum ib_mad_result vfake_process_mad(struct ib_device *device,
 					    const struct ib_mad_request *request, void *answer)
@@ -726,6 +739,7 @@ static const struct ib_verbs_ops vfake_verbs = {
 	.query_gids = vfake_query_gids,
 	.query_pkeys = vfake_query_pkeys,
 	.modify_node = vfake_modify_node,
+	.modify_port = vfake_modify_port,
 	.process_mad = vfake_process_mad,
 	.create_pd = vfake_create_pd,
 	.destroy_pd = vfake_destroy_pd,

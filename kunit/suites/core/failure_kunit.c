@@ -282,8 +282,8 @@ static void failure_nth_alloc_of_item(struct kunit *test)
 }
 
 /*
- * Those of the thread while it takes a device down, which nothing may keep from going.  Whoever asks
- * for that allocates nothing.
+ * Those of the thread while it takes a device down, which nothing may keep from going.  Whoever
+ * asks for that allocates nothing.
  */
 static void failure_nth_alloc_of_removal(struct kunit *test)
 {

@@ -4,7 +4,7 @@
 # hcas: 2
 # fabric: one
 # modules: ours
-# limit: 120
+# limit: 300
 """Probe and remove, five rounds, by module and by bind; the emulator's audit is empty each time."""
 
 

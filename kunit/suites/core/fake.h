@@ -99,6 +99,7 @@ struct fake_hca {
 /**
  * struct fake_service - a service
  * @service: the framework's
+ * @name: of the service
  * @needs: what it needs
  * @lock: protects @agents
  * @agents: of all devices
@@ -118,6 +119,7 @@ struct fake_hca {
  */
 struct fake_service {
 	struct ib_service service;
+	char name[24];
 	struct ib_service *needs[FAKE_NEEDS + 1];
 	spinlock_t lock; /* protects agents */
 	struct list_head agents;

@@ -127,7 +127,9 @@ struct fake_service *fake_service_create(struct kunit *test, const char *name,
 	unsigned int n = 0;
 
 	KUNIT_ASSERT_NOT_NULL(test, fs);
-	fs->service.name = name;
+	/* The core's own services have these names. */
+	snprintf(fs->name, sizeof(fs->name), "fake-%s", name);
+	fs->service.name = fs->name;
 	fs->service.owner = THIS_MODULE;
 	fs->service.ops = &fs_ops;
 	fs->service.needs = fs->needs;

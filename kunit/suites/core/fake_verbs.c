@@ -592,13 +592,15 @@ static void vfake_wire_put(struct vfake *vf, struct ib_qp *qp, const struct ib_s
 		wc.dlid_path_bits = m->to.dlid & (BIT(vf->port[wc.port - 1].lmc) - 1);
 	spin_lock_irqsave(&vf->lock, flags);
 	vf->sent++;
-	if (!vf->loop || !wc.port)
+	if (!vf->on_wire && (!vf->loop || !wc.port))
 		list_add_tail(&m->node, &vf->wire);
 	spin_unlock_irqrestore(&vf->lock, flags);
-	if (vf->loop && wc.port) {
+	if (vf->on_wire)
+		vf->on_wire(vf, m);
+	else if (vf->loop && wc.port)
 		vfake_deliver(vf, &wc, m->qpn, m->mad);
+	if (vf->on_wire || (vf->loop && wc.port))
 		kfree(m);
-	}
 }
 
 /** vfake_take() - the oldest MAD on the wire, to be freed with kfree(), or NULL */

@@ -77,6 +77,8 @@ struct vfake_mad {
  * @hold: sends of QP0 and QP1 do not complete for the time being
  * @max_wr: if not 0, what the device says of the length of queues
  * @fail_sends: so many of the next sends of QP0 and QP1 fail, which stops the send queue
+ * @on_wire: called for each MAD that leaves, in the call that posts it, instead of keeping it
+ * @wire_data: for @on_wire
  * @wire: &vfake_mad.node, oldest first; under @lock
  * @sent: how many MADs have left
  * @dropped: MADs for which no receive was posted
@@ -106,6 +108,8 @@ struct vfake {
 	bool hold;
 	u32 max_wr;
 	unsigned int fail_sends;
+	void (*on_wire)(struct vfake *vf, const struct vfake_mad *mad);
+	void *wire_data;
 	struct list_head wire;
 	unsigned int sent;
 	unsigned int dropped;

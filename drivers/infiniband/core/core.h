@@ -319,4 +319,8 @@ int ib_verbs_init(void);
 /** ib_verbs_exit() - mirror of ib_verbs_init() */
 void ib_verbs_exit(void);
 
+/* ---- the SA client and multicast (sa_service.c) ---- */
+int ib_sa_init(void);
+void ib_sa_exit(void);
+
 #endif /* IB_CORE_H */

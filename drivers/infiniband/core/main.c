@@ -91,8 +91,13 @@ static int __init ib_core_init(void)
 	err = ib_mad_init();
 	if (err)
 		goto exit_power;
+	err = ib_sa_init();
+	if (err)
+		goto exit_mad;
 	return 0;
 
+exit_mad:
+	ib_mad_exit();
 exit_power:
 	ib_power_exit();
 exit_verbs:
@@ -104,6 +109,7 @@ exit_debugfs:
 
 static void __exit ib_core_exit(void)
 {
+	ib_sa_exit();
 	ib_mad_exit();
 	ib_power_exit();
 	ib_verbs_exit();

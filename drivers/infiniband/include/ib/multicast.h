@@ -61,8 +61,9 @@ struct ib_mcast_report {
  * @report: what; valid during the call
  * @context: of the member
  *
- * Process context, under no lock; may sleep, may join and leave other groups.  One call at a time
- * for each member.  Never called from inside ib_mcast_join().
+ * Process context, under no lock; may sleep, may join other groups, but leave none save its own:
+ * two callbacks that each end the other's membership would wait for ever.  One call at a time for
+ * each member.  Never called from inside ib_mcast_join().
  *
  * Return: IB_CB_DONE; IB_CB_DESTROY: leave, the owner will not touch the member again.
  */
@@ -112,8 +113,8 @@ int ib_mcast_join(struct ib_attachment *attachment, const struct ib_mcast_reques
  * No callback of the member runs when this returns.  Does not wait for the SA: the leave is on its
  * way.  Detach QPs before.
  *
- * Context: process, may sleep; RTNL may be held if the callback does not take it; not in the
- * callback of the same member.
+ * Context: process, may sleep; RTNL may be held if the callback does not take it; not in a callback
+ * of any agent.
  */
 void ib_mcast_leave(struct ib_mcast_member *member);
 

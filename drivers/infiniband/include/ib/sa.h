@@ -29,7 +29,8 @@ extern struct ib_service ib_sa;
  * @result: valid during the call
  * @context: from the request
  *
- * Process context, under no lock; may sleep, may start other queries.  Never called from inside
+ * Process context, under no lock; may sleep, may start other queries, but end none: two callbacks
+ * that each end the other's query would wait for ever.  Never called from inside
  * ib_sa_query_start().
  *
  * Return: IB_CB_DESTROY: the owner will not touch the query again; or IB_CB_DONE: he will call
@@ -74,6 +75,7 @@ struct ib_sa_request {
  *	-EBUSY: it was busy each time;
  *	-ETIMEDOUT: no answer, or no SM;
  *	-ECANCELED: flushed: the device goes away, or the teardown has no time left;
+ *	-ENOMEM: there was none for the answer;
  *	-EIO: the request could not be sent
  * @status: of the answer, host byte order; 0 if there was none
  * @attr: of the request
@@ -115,8 +117,8 @@ int ib_sa_query_start(struct ib_attachment *attachment, const struct ib_sa_reque
  * Owner and callback have to agree who ends a query: whoever takes the owner's pointer, under the
  * owner's lock, does.  A callback that finds it taken returns IB_CB_DONE.
  *
- * Context: process, may sleep; RTNL may be held if the callback does not take it; not in the
- * callback itself.
+ * Context: process, may sleep; RTNL may be held if the callback does not take it; not in a callback
+ * of any agent.
  */
 void ib_sa_query_cancel(struct ib_sa_query *query);
 
@@ -132,6 +134,17 @@ int ib_sa_result_record(const struct ib_sa_result *result, unsigned int index,
 			union ib_sa_record *record);
 
 /**
+ * ib_sa_query_release() - let a query go its way
+ * @query: the query; not to be touched afterwards
+ *
+ * As ib_sa_query_cancel() for the owner: no callback from now on.  But the request stays under way,
+ * and if it has not been sent yet it will be, also when the SA service closes right afterwards.
+ *
+ * Context: as ib_sa_query_cancel().
+ */
+void ib_sa_query_release(struct ib_sa_query *query);
+
+/**
  * ib_sa_tell() - send a request once and do not wait for the answer
  * @attachment: on whose behalf
  * @request: the request; timeouts, callback and context are ignored
@@ -143,6 +156,30 @@ int ib_sa_result_record(const struct ib_sa_result *result, unsigned int index,
  * Return: 0: sent; -ENODEV; -EINVAL; -ENOMEM; -EAGAIN: no SM is known; or the MAD service's error.
  */
 int ib_sa_tell(struct ib_attachment *attachment, const struct ib_sa_request *request);
+
+/**
+ * ib_sa_record_len() - how long a record is in a MAD
+ * @attr: the attribute
+ *
+ * Return: bytes, or 0: not one of enum ib_sa_attr.
+ */
+size_t ib_sa_record_len(enum ib_sa_attr attr);
+
+/**
+ * ib_sa_record_pack() - write a record as it stands in a MAD
+ * @attr: the attribute
+ * @record: the record; what does not fit into a field is cut
+ * @wire: ib_sa_record_len() bytes
+ */
+void ib_sa_record_pack(enum ib_sa_attr attr, const union ib_sa_record *record, u8 *wire);
+
+/**
+ * ib_sa_record_unpack() - its mirror
+ * @attr: the attribute
+ * @wire: ib_sa_record_len() bytes
+ * @record: filled in; what the attribute does not have is zero
+ */
+void ib_sa_record_unpack(enum ib_sa_attr attr, const u8 *wire, union ib_sa_record *record);
 
 /**
  * ib_sa_path_to_ah() - the address of a path

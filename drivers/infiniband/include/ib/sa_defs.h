@@ -13,16 +13,8 @@
 
 #include <ib/port.h>
 
-/* Management class and its version (IBA 15.2.2). */
-#define IB_SA_CLASS 0x03
+/* Class version of the SA (IBA 15.2.2). */
 #define IB_SA_CLASS_VERSION 2
-
-/* Where the parts of a SA MAD begin, in bytes (IBA 15.2.1.1), and how long its data is. */
-#define IB_SA_MAD_SM_KEY 36
-#define IB_SA_MAD_ATTR_OFFSET 44
-#define IB_SA_MAD_MASK 48
-#define IB_SA_MAD_DATA 56
-#define IB_SA_MAD_DATA_LEN 200
 
 /**
  * enum ib_sa_method - methods (IBA 15.2.2, table 187)
@@ -37,9 +29,6 @@ enum ib_sa_method {
 	IB_SA_GET_TABLE = 0x12,
 	IB_SA_DELETE = 0x15,
 };
-
-/* The bit that makes a method a response (IBA 13.4.5). */
-#define IB_SA_RESPONSE 0x80
 
 /**
  * enum ib_sa_attr - attributes this file has a record for (IBA 15.2.5)
@@ -57,8 +46,7 @@ enum ib_sa_attr {
 	IB_SA_MCMEMBER = 0x0038,
 };
 
-/* MAD status (IBA 13.4.7): bit 0, and the class specific byte as the SA uses it (15.2.3). */
-#define IB_SA_STATUS_BUSY 0x0001
+/* The class specific part of the MAD status, as the SA uses it (IBA 15.2.3). */
 #define IB_SA_STATUS_NO_RESOURCES 0x0100
 #define IB_SA_STATUS_REQ_INVALID 0x0200
 #define IB_SA_STATUS_NO_RECORDS 0x0300

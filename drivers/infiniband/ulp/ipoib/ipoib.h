@@ -113,6 +113,7 @@ struct ipoib_dev {
  * struct ipoib_ah - an address handle, shared by its path or group and by the sends that use it
  * @ref: how many
  * @ah: the verbs object
+ * @rcu: frees it
  */
 struct ipoib_ah {
 	struct kref ref;
@@ -384,6 +385,7 @@ enum ipoib_kind {
  * Wishes, from anywhere:
  * @lock: protects @dev, @present, @shown; a leaf
  * @dev: what it stands on, or NULL
+ * @dev_node: in &ipoib_dev.ifaces
  * @present: it shall stand on it
  * @shown: written by the work item for @netdev_work
  * @up: the user wants it up

@@ -301,6 +301,7 @@ struct ipoib_moderation {
  * @max_mtu: most that the port carries
  * @lso: the HCA cuts large packets
  * @csum: the HCA knows checksums
+ * @up: there is carrier
  */
 struct ipoib_shown {
 	u32 qpn;
@@ -310,6 +311,7 @@ struct ipoib_shown {
 	unsigned int max_mtu;
 	bool lso;
 	bool csum;
+	bool up;
 };
 
 /**
@@ -371,6 +373,7 @@ enum ipoib_kind {
  * @sibling: in @children of the parent
  * @user_guid: what the user has set for the interface part of the GID, or 0
  * @admin_mtu: what the user wants
+ * @peers_know: nobody has to be told of another address
  * @group_limits: the MTU is being set because of the group, not by the user
  * @umcast: groups that a user program has joined are left to it
  * @netdev_work: brings what the stack shows up to date; takes RTNL, nobody waits for it
@@ -443,6 +446,7 @@ struct ipoib_iface {
 	struct list_head sibling;
 	__be64 user_guid;
 	unsigned int admin_mtu;
+	bool peers_know;
 	bool group_limits;
 	bool umcast;
 	struct work_struct netdev_work;

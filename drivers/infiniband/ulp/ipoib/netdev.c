@@ -283,6 +283,7 @@ int ipoib_iface_prepare(struct net_device *netdev, struct ipoib_dev *dev, u8 por
 
 	ipoib_iface_init(iface, netdev);
 	iface->kind = kind;
+	iface->peers_know = true;
 	iface->port = port;
 	iface->child_pkey = child_pkey;
 	netdev->tstats = netdev_alloc_pcpu_stats(struct pcpu_sw_netstats);
@@ -329,9 +330,10 @@ void ipoib_iface_discard(struct ipoib_iface *iface)
 	free_netdev(netdev);
 }
 
-static void ipoib_sync_address(struct net_device *netdev, const struct ipoib_shown *shown)
+static void ipoib_sync_address(struct ipoib_iface *iface, const struct ipoib_shown *shown)
 {
 	u8 addr[INFINIBAND_ALEN], broadcast[INFINIBAND_ALEN];
+	struct net_device *netdev = iface->netdev;
 
 	ipoib_addr_pack(addr, shown->qpn, &shown->gid);
 	ipoib_broadcast_pack(broadcast, shown->pkey);
@@ -340,8 +342,18 @@ static void ipoib_sync_address(struct net_device *netdev, const struct ipoib_sho
 		return;
 	memcpy(netdev->broadcast, broadcast, sizeof(broadcast));
 	dev_addr_set(netdev, addr);
-	if (netdev->reg_state == NETREG_REGISTERED)
+	iface->peers_know = netdev->reg_state != NETREG_REGISTERED;
+	if (!iface->peers_know)
 		call_netdevice_notifiers(NETDEV_CHANGEADDR, netdev);
+}
+
+/* Those who talk to us have another QPN in their tables: ARP and neighbour discovery tell them. */
+static void ipoib_sync_peers(struct ipoib_iface *iface, const struct ipoib_shown *shown)
+{
+	if (iface->peers_know || !shown->up)
+		return;
+	iface->peers_know = true;
+	call_netdevice_notifiers(NETDEV_NOTIFY_PEERS, iface->netdev);
 }
 
 static void ipoib_sync_mtu(struct ipoib_iface *iface, const struct ipoib_shown *shown)
@@ -393,7 +405,8 @@ void ipoib_netdev_sync(struct ipoib_iface *iface)
 {
 	struct ipoib_shown shown = ipoib_shown_now(iface);
 
-	ipoib_sync_address(iface->netdev, &shown);
+	ipoib_sync_address(iface, &shown);
 	ipoib_sync_mtu(iface, &shown);
 	ipoib_sync_features(iface->netdev, &shown);
+	ipoib_sync_peers(iface, &shown);
 }

@@ -335,6 +335,7 @@ static void ipoib_show(struct ipoib_iface *iface)
 	now.max_mtu = iface->max_mtu;
 	now.lso = q ? q->lso : iface->shown.lso;
 	now.csum = ib_device_attr(iface->dev->ib)->device_cap_flags & IPOIB_CAP_UD_CSUM;
+	now.up = iface->rung == IPOIB_UP;
 	changed = memcmp(&now, &iface->shown, sizeof(now));
 	memcpy(&iface->shown, &now, sizeof(now));
 	spin_unlock_irq(&iface->lock);

@@ -4,13 +4,22 @@
 
 #include "mad_bench.h"
 
+#include "mad.h"
+#include "objects.h"
+
+/* Queues that lead to one another, and back. */
+#define MAD_FLUSHES 4
+
 static atomic_t serial;
+/* Whose queues mad_settle() means: the last that was made. */
+static struct mad_bench *settling;
 
 static void mad_bench_end(void *arg)
 {
 	struct mad_bench *mb = arg;
 
 	mad_forget(mb);
+	settling = NULL;
 	KUNIT_EXPECT_EQ(mb->test, atomic_read(&mb->done) + mb->forgotten,
 			atomic_read(&mb->posted));
 }
@@ -36,14 +45,43 @@ struct mad_bench *mad_bench_up(struct kunit *test, const char *name)
 	struct mad_bench *mb = mad_bench_create(test, name);
 
 	bench_bind(mb->b);
+	settling = mb;
 	return mb;
 }
 EXPORT_SYMBOL_GPL(mad_bench_up);
 
-/* Everything that is queued has run: at once under virtual time, very likely elsewhere. */
+static void mad_flush(struct ib_device *device)
+{
+	struct ib_mad_device *mads = NULL;
+	struct ib_service_instance *instance;
+
+	spin_lock_irq(&device->hca->lock);
+	list_for_each_entry(instance, &device->services, node)
+		if (instance->service == &ib_mad_service)
+			mads = instance->context;
+	spin_unlock_irq(&device->hca->lock);
+	if (!mads)
+		return;
+	flush_workqueue(device->objects->poll_wq);
+	flush_workqueue(mads->wq);
+	flush_workqueue(device->wq);
+}
+
+/*
+ * Everything that is queued has run.  Under virtual time a short sleep is enough for that; on the
+ * wall clock nothing is, so the queues are flushed: a completion queues the port's work, which
+ * sends, which completes, which may queue it again.
+ */
 void mad_settle(void)
 {
-	usleep_range(3000, 3001);
+	int i;
+
+	if (lr_time_is_virtual() || !settling) {
+		usleep_range(3000, 3001);
+		return;
+	}
+	for (i = 0; i < MAD_FLUSHES; i++)
+		mad_flush(bench_device(settling->b));
 }
 EXPORT_SYMBOL_GPL(mad_settle);
 

@@ -96,7 +96,7 @@ enum ib_mad_result mlx4_ib_process_mad(struct ib_device *device,
 	if (!is_for_firmware(mad))
 		return IB_MAD_NOTHING;
 	err = ask_firmware(dev->core, request, answer);
-	/* It refuses packets that are to be discarded in silence, such as those with a wrong key. */
+	/* It refuses what is to be discarded in silence, such as packets with a wrong key. */
 	if (err)
 		return err == -EINVAL ? IB_MAD_CONSUMED : IB_MAD_NOTHING;
 	if (mlx4_get(mad, MLX4_MAD_METHOD) == MLX4_METHOD_REPRESS)

@@ -59,9 +59,10 @@ def wait_interfaces(t, hca, want=2):
 
 def start_sm(t):
     """opensm on the first port of the third HCA."""
+    t.vm.sh('for i in $(seq 600); do [ "$(ls /dev/infiniband/umad* | wc -l)" = 6 ] && exit 0; '
+            'sleep 0.1; done; exit 1', limit=90)
     guid = t.vm.sh(f'cat /sys/bus/pci/devices/{function(t, SM)}/infiniband/*/ports/1/gids/0').out
     guid = '0x' + ''.join(guid.strip().split(':')[4:])
-    t.vm.sh('for i in $(seq 100); do [ -e /dev/infiniband/umad5 ] && break; sleep 0.1; done')
     return t.vm.start_sh(f'exec opensm -g {guid} -t 1000 -f /tmp/opensm.log')
 
 

@@ -141,7 +141,7 @@ struct ib_mad_page {
  * @pages: what all of them write to and read from, buffers first
  * @npages: entries of @pages
  * @free: &ib_mad_slot.node
- * @inflight: slots that are with the hardware
+ * @in_flight: slots that are with the hardware
  * @again: slots that were flushed because one before them failed
  * @broken: the send queue is in error, to be repaired by the work item
  * @ready: &ib_mad_queue.ready
@@ -158,7 +158,7 @@ struct ib_mad_qp {
 	struct ib_mad_page *pages;
 	unsigned int npages;
 	struct list_head free;
-	unsigned int inflight;
+	unsigned int in_flight;
 	struct list_head again;
 	bool broken;
 	struct list_head ready;

@@ -140,7 +140,7 @@ static int ib_mad_slot_post(struct ib_mad_slot *slot)
 	int err = ib_qp_post_send(qp->qp, &wr, &bad);
 
 	if (!err)
-		qp->inflight++;
+		qp->in_flight++;
 	return err;
 }
 
@@ -304,7 +304,7 @@ static void ib_mad_slot_done(struct ib_cq *cq, struct ib_wc *wc)
 	bool empty;
 
 	spin_lock_bh(&port->lock);
-	qp->inflight--;
+	qp->in_flight--;
 	if (wc->status == IB_WC_SUCCESS) {
 		sending = slot->sending;
 		ib_mad_slot_free(slot);
@@ -317,7 +317,7 @@ static void ib_mad_slot_done(struct ib_cq *cq, struct ib_wc *wc)
 	/* The last of those that were flushed lets the repair begin. */
 	if (qp->broken)
 		ib_mad_kick(port);
-	empty = !qp->inflight && list_empty(&qp->ready);
+	empty = !qp->in_flight && list_empty(&qp->ready);
 	spin_unlock_bh(&port->lock);
 	/* Somebody may wait until the last has left: see ib_mad_qp_is_empty(). */
 	if (empty && port->instance->state != IB_SERVICE_UP)
@@ -339,7 +339,7 @@ bool ib_mad_repair(struct ib_mad_qp *qp)
 	int err;
 
 	/* Those behind the failed one are still coming back. */
-	if (!READ_ONCE(qp->broken) || READ_ONCE(qp->inflight))
+	if (!READ_ONCE(qp->broken) || READ_ONCE(qp->in_flight))
 		return false;
 	err = ib_qp_modify(qp->qp, &attr, IB_QP_STATE | IB_QP_CUR_STATE, NULL);
 	if (err)
@@ -650,7 +650,7 @@ static bool ib_mad_qp_is_empty(void *arg)
 {
 	struct ib_mad_qp *qp = arg;
 
-	return (!READ_ONCE(qp->inflight) && list_empty(&qp->ready)) || READ_ONCE(qp->port->dead) ||
+	return (!READ_ONCE(qp->in_flight) && list_empty(&qp->ready)) || READ_ONCE(qp->port->dead) ||
 	       ib_hca_is_gone(qp->port->device->hca);
 }
 

@@ -117,7 +117,7 @@ typedef enum ib_cb_result (*ib_mad_recv_fn)(struct ib_mad_agent *agent, struct i
 
 /* Flags of a send. */
 #define IB_MAD_SEND_RMPP	BIT(0)	/* a message for RMPP to cut; may be one segment only */
-#define IB_MAD_SEND_BUSY	BIT(1)	/* what is answered BUSY is asked again, save the last try */
+#define IB_MAD_SEND_BUSY	BIT(1)	/* a BUSY answer is no answer, save to the last try */
 #define IB_MAD_SEND_REDIRECT	BIT(2)	/* follow a redirection, once */
 
 /**

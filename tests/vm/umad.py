@@ -75,3 +75,10 @@ def functions(t):
 def device_of(t, function):
     """Name of the InfiniBand device on a PCI function."""
     return t.vm.sh(f'ls /sys/bus/pci/devices/{function}/infiniband').out.strip()
+
+
+def number_of(t, function, port=1):
+    """N of the nodes umadN and issmN of a port."""
+    name = device_of(t, function)
+    return int(t.vm.sh(f'cd /sys/class/infiniband_mad && for d in umad*; do [ "$(cat $d/ibdev)" = {name} ] && '
+                       f'[ "$(cat $d/port)" = {port} ] && echo ${{d#umad}}; done; true').out)

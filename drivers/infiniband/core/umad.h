@@ -50,7 +50,6 @@
  * @attachment: the pair (ib_umad, device); not to be touched when @dead
  * @port: the port, from 1
  * @issm: it is issmN
- * @index: N, the same for both nodes of a port
  * @all: in the list of the visible ones (umad_main.c)
  * @lock: protects @dead, @files and @taken
  * @dead: remove_one has begun, or is about to
@@ -63,7 +62,6 @@ struct umad_node {
 	struct ib_attachment *attachment;
 	u8 port;
 	bool issm;
-	unsigned int index;
 	struct list_head all;
 	struct mutex lock; /* protects dead, files, taken */
 	bool dead;

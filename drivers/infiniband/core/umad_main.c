@@ -12,15 +12,26 @@
 #include "umad.h"
 
 /**
+ * struct umad_port - a port
+ * @index: N, or -1
+ * @nodes: umadN and issmN
+ */
+struct umad_port {
+	int index;
+	struct umad_node *nodes[2];
+};
+
+/**
  * struct umad_device - what the client keeps for a device
- * @count: nodes made
- * @nodes: umadN and issmN of the first port, of the second, ...
+ * @count: how many ports
+ * @ports: the ports
  */
 struct umad_device {
 	unsigned int count;
-	struct umad_node *nodes[];
+	struct umad_port ports[];
 };
 
+static DEFINE_MUTEX(umad_indexes_lock); /* so that the ports of a device follow each other */
 static DEFINE_IDA(umad_indexes);
 static dev_t umad_fixed;
 static dev_t umad_more;
@@ -89,8 +100,8 @@ static void umad_node_list(struct umad_node *node)
 	mutex_unlock(&umad_nodes_lock);
 }
 
-static int umad_node_add(struct umad_device *umad, struct ib_attachment *attachment, u8 port,
-			 unsigned int index, bool issm)
+static int umad_node_add(struct ib_attachment *attachment, struct umad_port *port, u8 number,
+			 bool issm)
 {
 	struct umad_node *node = ib_cdev_alloc(attachment->device, struct umad_node, cdev);
 	char name[16];
@@ -99,37 +110,37 @@ static int umad_node_add(struct umad_device *umad, struct ib_attachment *attachm
 	if (!node)
 		return -ENOMEM;
 	node->attachment = attachment;
-	node->port = port;
-	node->index = index;
+	node->port = number;
 	node->issm = issm;
 	mutex_init(&node->lock);
 	INIT_LIST_HEAD(&node->files);
 	INIT_LIST_HEAD(&node->all);
 	init_waitqueue_head(&node->wait);
-	snprintf(name, sizeof(name), "%s%u", issm ? "issm" : "umad", index);
-	err = ib_cdev_add(&node->cdev, &umad_class, umad_groups, umad_number(index, issm),
+	snprintf(name, sizeof(name), "%s%d", issm ? "issm" : "umad", port->index);
+	err = ib_cdev_add(&node->cdev, &umad_class, umad_groups, umad_number(port->index, issm),
 			  issm ? &issm_fops : &umad_fops, name);
 	if (err) {
 		ib_cdev_put(&node->cdev);
 		return err;
 	}
-	umad->nodes[umad->count++] = node;
+	port->nodes[issm] = node;
 	umad_node_list(node);
 	return 0;
 }
 
-static int umad_port_add(struct umad_device *umad, struct ib_attachment *attachment, u8 port)
+static int umad_indexes_take(struct umad_device *umad)
 {
-	int index = ida_alloc_max(&umad_indexes, UMAD_NODES - 1, GFP_KERNEL);
-	int err;
+	unsigned int i;
+	int err = 0;
 
-	if (index < 0)
-		return index;
-	/* The index goes back with umadN, which comes first and leaves last. */
-	err = umad_node_add(umad, attachment, port, index, false);
-	if (err)
-		ida_free(&umad_indexes, index);
-	return err ?: umad_node_add(umad, attachment, port, index, true);
+	mutex_lock(&umad_indexes_lock);
+	for (i = 0; i < umad->count; i++) {
+		umad->ports[i].index = err ? -1 : ida_alloc_max(&umad_indexes, UMAD_NODES - 1,
+								 GFP_KERNEL);
+		err = err ?: min(umad->ports[i].index, 0);
+	}
+	mutex_unlock(&umad_indexes_lock);
+	return err;
 }
 
 /* Nobody finds the node any more, and nobody waits to open it.  Idempotent. */
@@ -148,8 +159,19 @@ static void umad_node_hide(struct umad_node *node)
 	list_del_init(&node->all);
 	mutex_unlock(&umad_nodes_lock);
 	ib_cdev_del(&node->cdev);
-	if (!node->issm)
-		ida_free(&umad_indexes, node->index);
+}
+
+/* The index is the next device's when both nodes are gone. */
+static void umad_port_hide(struct umad_port *port)
+{
+	int kind;
+
+	for (kind = 1; kind >= 0; kind--)
+		if (port->nodes[kind])
+			umad_node_hide(port->nodes[kind]);
+	if (port->index >= 0)
+		ida_free(&umad_indexes, port->index);
+	port->index = -1;
 }
 
 static void umad_hide(struct umad_device *umad)
@@ -157,7 +179,20 @@ static void umad_hide(struct umad_device *umad)
 	unsigned int i = umad->count;
 
 	while (i--)
-		umad_node_hide(umad->nodes[i]);
+		umad_port_hide(&umad->ports[i]);
+}
+
+static void umad_port_end(struct umad_port *port)
+{
+	int kind;
+
+	for (kind = 1; kind >= 0; kind--) {
+		if (!port->nodes[kind])
+			continue;
+		umad_node_kill(port->nodes[kind]);
+		ib_cdev_put(&port->nodes[kind]->cdev);
+		port->nodes[kind] = NULL;
+	}
 }
 
 static void umad_end(struct umad_device *umad)
@@ -165,35 +200,32 @@ static void umad_end(struct umad_device *umad)
 	unsigned int i = umad->count;
 
 	umad_hide(umad);
-	while (i--) {
-		umad_node_kill(umad->nodes[i]);
-		ib_cdev_put(&umad->nodes[i]->cdev);
-	}
-	umad->count = 0;
+	while (i--)
+		umad_port_end(&umad->ports[i]);
 }
 
 static int umad_add_one(struct ib_attachment *attachment)
 {
-	u8 port, ports = attachment->device->phys_port_cnt;
+	unsigned int i, count = attachment->device->phys_port_cnt;
 	struct umad_device *umad;
 	int err;
 
-	umad = kzalloc(struct_size(umad, nodes, 2 * ports), GFP_KERNEL);
+	umad = kzalloc(struct_size(umad, ports, count), GFP_KERNEL);
 	if (!umad)
 		return -ENOMEM;
-	for (port = 1; port <= ports; port++) {
-		err = umad_port_add(umad, attachment, port);
-		if (err)
-			goto end;
+	umad->count = count;
+	err = umad_indexes_take(umad);
+	for (i = 0; !err && i < count; i++)
+		err = umad_node_add(attachment, &umad->ports[i], i + 1, false) ?:
+		      umad_node_add(attachment, &umad->ports[i], i + 1, true);
+	if (err) {
+		/* Somebody may have opened those that were there already. */
+		umad_end(umad);
+		kfree(umad);
+		return err;
 	}
 	ib_attachment_set_context(attachment, umad);
 	return 0;
-
-end:
-	/* Somebody may have opened those that were there already. */
-	umad_end(umad);
-	kfree(umad);
-	return err;
 }
 
 static void umad_closing(struct ib_attachment *attachment)

@@ -4,6 +4,7 @@
 # hcas: 2
 # fabric: one
 # modules: ours
+# image: bzImage
 # qemu: -global ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off
 # limit: 900
 # alone: yes
@@ -118,17 +119,35 @@ def recovered(hca, what):
 
 def x5_fatal(hca):
     hca.position = hca.t.vm.log.position()
-    hca.fault('time at=1000000 fatal=0x10')
-    return recovered(hca, 'internal error')
+    hca.fault('time at=1 fatal=0x10')
+    return recovered(hca, 'the HCA is gone: fatal error')
 
 
 def x5_silent(hca):
     """The firmware answers nothing; the driver is unbound meanwhile."""
-    hca.fault('time at=1000000 hang')
+    hca.fault('time at=1 hang')
     took = timed(hca.t, f'sleep 0.1; echo {hca.function} >{DRIVERS}/mlx4_core/unbind')
     hca.fault('clear')
     hca.t.vm.sh(f'echo {hca.function} >{DRIVERS}/mlx4_core/bind')
     return took
+
+
+def x5_pcie(hca):
+    """A PCIe error of the worst kind, and the recovery from it."""
+    hca.position = hca.t.vm.log.position()
+    umad.say(hca.t, hca.id, 'aer', 'fatal')
+    return recovered(hca, 'the HCA is gone: PCI error')
+
+
+def x7_suspend(hca):
+    """The machine sleeps, and both HCAs with it."""
+    mark = hca.t.vm.qmp.mark()
+    job = hca.t.vm.start_sh('echo mem >/sys/power/state')
+    if not hca.t.vm.qmp.wait_event('SUSPEND', mark):
+        raise AssertionError('the machine does not sleep')
+    hca.t.vm.qmp.command('system_wakeup')
+    hca.t.equal(job.wait(60).status, 0, 'the machine sleeps and wakes')
+    return 0
 
 
 def x8_client(hca):
@@ -143,7 +162,8 @@ def x8_client(hca):
 VERBS = (('X1 rmmod mlx4_ib', x1_driver, True), ('X2 unbind', x2_unbind, False),
          ('X3 remove', x3_remove, False), ('X4 unplug', x4_button, False),
          ('X4 surprise', x4_surprise, False), ('X5 fatal error', x5_fatal, False),
-         ('X5 silent firmware', x5_silent, False), ('X8 rmmod ib_umad', x8_client, True))
+         ('X5 silent firmware', x5_silent, False), ('X5 PCIe error', x5_pcie, False),
+         ('X7 suspend', x7_suspend, True), ('X8 rmmod ib_umad', x8_client, True))
 
 
 class Load:

@@ -25,17 +25,19 @@ def bind(t, function):
 
 
 def sleepers(t, function):
-    """umad0 and issm0 belong to the function that leaves."""
-    number = t.vm.sh('cat /sys/class/infiniband_mad/umad0/dev').out.strip().split(':')
+    """Whoever is asleep on the nodes of the function that leaves wakes."""
+    n = umad.number_of(t, function)
+    number = t.vm.sh(f'cat /sys/class/infiniband_mad/umad{n}/dev').out.strip().split(':')
     stale = t.vm.start_sh(f'mknod /run/stale c {number[0]} {number[1]}; exec 8<>/run/stale; exec sleep 1000')
-    job = t.vm.start_sh(f'exec {umad.TOOL} wait umad0 issm0 >/run/wait')
+    job = t.vm.start_sh(f'exec {umad.TOOL} wait umad{n} issm{n} >/run/wait')
     t.vm.sh('for i in $(seq 100); do grep -q ready /run/wait && exit 0; sleep 0.1; done; exit 1')
     took = unbind(t, function)
     t.ok(took <= 4, 'the HCA leaves within 4 s, with programs asleep on its nodes', f'{took:.2f} s')
     t.equal(job.wait(20).status, 0, 'all of them end')
     umad.points(t, t.vm.sh('cat /run/wait').out.splitlines())
     left = t.vm.sh('ls /dev/infiniband /sys/class/infiniband_mad').out.split()
-    t.ok('umad0' not in left and 'issm1' not in left and 'umad2' in left and 'issm3' in left,
+    t.ok(f'umad{n}' not in left and f'issm{n + 1}' not in left and f'umad{2 - n}' in left and
+         f'issm{3 - n}' in left,
          'its nodes are gone, those of the other HCA are there', str(left))
     said = t.vm.sh('exec 7<>/run/stale', check=False)
     t.ok('No such device or address' in said.err, 'a file that somebody still has open cannot be opened again',
@@ -45,8 +47,7 @@ def sleepers(t, function):
     t.vm.sh('rm /run/stale')
     t.equal(umad.audit(t, ['hca0']), [''], 'nothing is left in the HCA')
     bind(t, function)
-    t.equal(len(t.vm.sh('ls -d /sys/class/infiniband_mad/*[01]').out.split()), 4,
-            'it comes back and has its numbers again')
+    t.equal(umad.number_of(t, function), n, 'it comes back and has its numbers again')
 
 
 def busy(t):
@@ -103,7 +104,8 @@ def b67(t, function, other):
 
 def b68(t, function):
     """Registrations with wrong arguments while the HCA leaves."""
-    loops = [t.vm.start_sh(f'while :; do {umad.TOOL} abi umad0; done >/dev/null 2>&1') for _ in range(2)]
+    n = umad.number_of(t, function)
+    loops = [t.vm.start_sh(f'while :; do {umad.TOOL} abi umad{n}; done >/dev/null 2>&1') for _ in range(2)]
     for _ in range(5):
         t.vm.sh('sleep 0.2')
         unbind(t, function)
@@ -112,7 +114,7 @@ def b68(t, function):
         job.kill()
         job.wait(20)
     umad.wait_nodes(t)
-    t.ok('umad0' in t.vm.sh('ls /dev/infiniband').out, 'B68: 5 removals during refused registrations')
+    t.equal(umad.number_of(t, function), n, 'B68: 5 removals during refused registrations')
 
 
 def scenario(t):

@@ -46,8 +46,7 @@ def records(t, mine):
     t.vm.sh('for i in $(seq 600); do grep -q joined /run/joined && break; sleep 0.1; done', limit=90)
     t.equal(t.vm.sh('cat /run/joined').out, f'joined {GROUPS}\n', f'{GROUPS} groups are joined')
     out = t.vm.sh('saquery MCMR', limit=60).out
-    t.ok(out.count('MCMemberRecord') >= GROUPS, f'saquery reads {GROUPS} records and more at once',
-         f"{out.count('MCMemberRecord')} records")
+    t.ok(out.count('MGID') > GROUPS, f'saquery reads more than {GROUPS} records at once', out[:600])
     t.equal(len(re.findall(r'ff12:1a57:[0-9a-f:]*', out)), GROUPS, 'each of the groups is there once')
     job.stdin(b'')
     job.wait(60)
@@ -82,7 +81,7 @@ def scenario(t):
     nodes(t)
     t.equal(caps(t), [False] * 4, 'no port has an SM')
     sm = subnet.whole(t)
-    t.equal(caps(t), [True, False, False, False], 'opensm has issm0 open: its port says so')
+    t.equal(caps(t).count(True), 1, 'opensm has issm of its port open: the port says so')
     umad.points(t, t.vm.sh(f'{umad.TOOL} abi umad0', limit=60).out.splitlines())
     programs(t)
     records(t, subnet.lids(t))

@@ -28,6 +28,9 @@ struct umad_agent *umad_agent_get(struct umad_file *file, u32 id)
 
 	if (id >= UMAD_AGENTS)
 		return ERR_PTR(-EINVAL);
+	/* The agents of a revoked file are there until remove_one comes for them. */
+	if (ib_file_revoked(&file->ib))
+		return ERR_PTR(-EIO);
 	spin_lock(&file->lock);
 	agent = file->agents[id];
 	if (agent)
@@ -231,7 +234,9 @@ int umad_register(struct umad_file *file, struct ib_user_mad_reg_req2 *req)
  */
 int umad_unregister(struct umad_file *file, u32 id)
 {
-	return id < UMAD_AGENTS && umad_agent_end(file, id) ? 0 : -EINVAL;
+	if (id >= UMAD_AGENTS || ib_file_revoked(&file->ib))
+		return -EINVAL;
+	return umad_agent_end(file, id) ? 0 : -EINVAL;
 }
 
 /**

@@ -40,6 +40,18 @@ static void umad_file_survives_its_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, user_close(uf), 0);
 }
 
+/* The framework revokes files some time before remove_one destroys their agents. */
+static void umad_revoked_file_is_dead_at_once(struct kunit *test)
+{
+	struct bench *b = user_bench(test, "lr-umad");
+	struct user_file *uf = user_must_open(b, "umad0", O_NONBLOCK);
+	int id = user_register(uf, IB_CLASS_PERF, 1, 0);
+
+	ib_file_revoke(&user_umad(uf)->ib);
+	KUNIT_EXPECT_NOT_NULL(test, user_umad(uf)->agents[id]);
+	expect_dead(test, uf, id);
+}
+
 /* What was received is lost with the device. */
 static void umad_queued_packets_go(struct kunit *test)
 {
@@ -320,6 +332,7 @@ static void umad_close_during_removal(struct kunit *test)
 
 static struct kunit_case umad_gone_cases[] = {
 	KUNIT_CASE(umad_file_survives_its_device),
+	KUNIT_CASE(umad_revoked_file_is_dead_at_once),
 	KUNIT_CASE(umad_queued_packets_go),
 	KUNIT_CASE(umad_sends_end_with_the_device),
 	KUNIT_CASE(umad_sleepers_wake),

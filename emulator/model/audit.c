@@ -26,12 +26,6 @@ static const char *const viol_name[CX3_NVIOLS] = {
 	[CX3_V_MMIO] = "mmio",
 };
 
-static const char *const pkt_name[CX3_NPKT] = {
-	[CX3_PKT_SMP] = "smp", [CX3_PKT_GMP] = "gmp",	[CX3_PKT_UD] = "ud",
-	[CX3_PKT_MCAST] = "mcast", [CX3_PKT_RC] = "rc", [CX3_PKT_RC_ACK] = "ack",
-	[CX3_PKT_UC] = "uc",   [CX3_PKT_XRC] = "xrc",	[CX3_PKT_OTHER] = "other",
-};
-
 static const char *const count_name[CX3_C_TX] = {
 	[CX3_C_MMIO_READ] = "mmio-read",
 	[CX3_C_MMIO_WRITE] = "mmio-write",
@@ -95,9 +89,11 @@ void cx3_counts(struct cx3_hca *hca, void (*emit)(void *arg, const char *line), 
 		emit(arg, line);
 	}
 	for (i = 0; i < CX3_NPKT; i++) {
-		snprintf(line, sizeof(line), "tx.%s %llu", pkt_name[i], hca->count[CX3_C_TX + i]);
+		snprintf(line, sizeof(line), "tx.%s %llu", cx3_pkt_name[i],
+			 hca->count[CX3_C_TX + i]);
 		emit(arg, line);
-		snprintf(line, sizeof(line), "rx.%s %llu", pkt_name[i], hca->count[CX3_C_RX + i]);
+		snprintf(line, sizeof(line), "rx.%s %llu", cx3_pkt_name[i],
+			 hca->count[CX3_C_RX + i]);
 		emit(arg, line);
 	}
 	snprintf(line, sizeof(line), "faults %llu", cx3_faults_struck(hca));

@@ -146,6 +146,7 @@ struct cx3_late {
  * @intx_tell: level has to be told
  * @deadline: deadline told to the host
  * @fault: rules (fault.c)
+ * @dead_pds: a bit for each PD that software said to have destroyed, NULL before the first
  * @node_desc: node description
  */
 struct cx3_core {
@@ -177,6 +178,7 @@ struct cx3_core {
 	bool intx_tell;
 	u64 deadline;
 	struct cx3_faults *fault;
+	u8 *dead_pds;
 	u8 node_desc[64];
 };
 
@@ -251,6 +253,10 @@ void cx3_fault_delay_tx(struct cx3_port *p, const u8 *pkt, u32 len, u64 ns);
 /* fail.c */
 /** cx3_fail_object() - put a QP, CQ or SRQ into its error state; false if there is none */
 bool cx3_fail_object(struct cx3_hca *hca, enum cx3_kind kind, u32 num);
+
+/* pd.c */
+void cx3_pd_use(struct cx3_hca *hca, u32 pd, const char *what, u32 num);
+void cx3_pd_forget(struct cx3_hca *hca);
 
 /* audit.c */
 /** cx3_audit_objects() - live objects without ICM pages; @emit may be NULL */

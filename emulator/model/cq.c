@@ -273,7 +273,7 @@ enum cx3_status cx3_cq_cmd_sw2hw(struct cx3_hca *hca, struct cx3_cmd *cmd)
 	enum cx3_status st;
 	struct cqc c = { 0 };
 
-	if (!layout_reserved_clear(&cqc_layout, cmd->in))
+	if (hca->cfg.strict && !layout_reserved_clear(&cqc_layout, cmd->in))
 		cx3_violation(hca, CX3_V_RESERVED, "context of CQ 0x%06x has reserved bits",
 			      cmd->in_mod);
 	layout_unpack(&cqc_layout, cmd->in, &c);

@@ -9,6 +9,7 @@
 #define C(member, byte, msb, lsb) FIELD(struct cqc, member, byte, msb, lsb)
 #define S(member, byte, msb, lsb) FIELD(struct srqc, member, byte, msb, lsb)
 
+#define RQ_SIZE 0x09
 #define PATH_PRIMARY 0x18
 #define PATH_ALTERNATE 0x44
 
@@ -87,4 +88,31 @@ void qpc_pack(u8 *raw, const struct qpc *c)
 	layout_pack(&qpc_layout, raw, c);
 	layout_pack(&path_layout, raw + PATH_PRIMARY, &c->path[0]);
 	layout_pack(&path_layout, raw + PATH_ALTERNATE, &c->path[1]);
+}
+
+/**
+ * qpc_first_reserved - where is a bit set that means nothing to an InfiniBand QP?
+ * @raw: QPC_BYTES bytes as software wrote them
+ *
+ * That includes what only Ethernet ports have: VLAN, MAC address, link type.
+ *
+ * Return: offset of the first such byte, or -1 if there is none.
+ */
+int qpc_first_reserved(const u8 *raw)
+{
+	static const u8 paths[] = { PATH_PRIMARY, PATH_ALTERNATE };
+	u8 rest[QPC_BYTES];
+	int at;
+	u32 i;
+
+	memcpy(rest, raw, sizeof(rest));
+	/* sizes of an RQ: any value when there is none, as in-tree's -4 */
+	rest[RQ_SIZE] = 0;
+	for (i = 0; i < ARRAY_SIZE(paths); i++) {
+		memset(rest + paths[i], 0, path_layout.bytes);
+		at = layout_first_reserved(&path_layout, raw + paths[i]);
+		if (at >= 0)
+			return paths[i] + at;
+	}
+	return layout_first_reserved(&qpc_layout, rest);
 }

@@ -26,6 +26,12 @@ enum qp_service {
 	QPT_MLX = 7,
 };
 
+enum qp_pm_state {
+	PM_ARMED = 0,
+	PM_REARM = 1,
+	PM_MIGRATED = 3,
+};
+
 /**
  * struct qp_path - address path of a QP context, 44 bytes
  * @force_loop: deliver to the own port whatever the DLID
@@ -60,7 +66,7 @@ struct qp_path {
  * struct qpc - a QP context; field names follow the hardware facts, units as there
  * @state: enum qp_state
  * @service: enum qp_service
- * @pm: path migration state
+ * @pm: path migration state, enum qp_pm_state
  * @pd: protection domain
  * @mtu: IBA MTU code
  * @msg_max: log2 of the longest message
@@ -197,6 +203,7 @@ struct srqc {
 
 void qpc_unpack(const u8 *raw, struct qpc *c);
 void qpc_pack(u8 *raw, const struct qpc *c);
+int qpc_first_reserved(const u8 *raw);
 
 extern const struct layout cqc_layout, srqc_layout;
 

@@ -169,6 +169,19 @@ void cx3_set_gone(struct cx3_hca *hca);
  */
 unsigned int cx3_audit(struct cx3_hca *hca, void (*emit)(void *arg, const char *line), void *arg);
 
+/**
+ * cx3_pd_tell() - software made or destroyed a protection domain
+ * @hca: device
+ * @pd: its number
+ * @alive: true: made; false: destroyed
+ *
+ * The device has no command for it, so only a test that knows the driver can say so. From then on
+ * what still names a destroyed PD, or comes to name it, is a violation. Reset forgets all.
+ *
+ * Return: 0, or negative for a number that cannot be or lack of memory.
+ */
+int cx3_pd_tell(struct cx3_hca *hca, u32 pd, bool alive);
+
 /** cx3_violations() - how many violations so far; @emit gets "name count" lines, may be NULL */
 u64 cx3_violations(struct cx3_hca *hca, void (*emit)(void *arg, const char *line), void *arg);
 

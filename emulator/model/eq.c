@@ -222,6 +222,20 @@ static enum cx3_status eq_decode(struct cx3_hca *hca, struct cx3_eq *eq, const u
 	return CX3_OK;
 }
 
+static void audit_reserved(struct cx3_hca *hca, u32 eqn, const u8 *c)
+{
+	/* words of the context in which nothing is */
+	static const u8 empty[] = { 0x04, 0x20, 0x24, 0x30, 0x34, 0x38, 0x3c };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(empty); i++) {
+		if (!get32(c + empty[i]))
+			continue;
+		cx3_violation(hca, CX3_V_RESERVED, "context of EQ %u has reserved bits", eqn);
+		return;
+	}
+}
+
 enum cx3_status cx3_cmd_sw2hw_eq(struct cx3_hca *hca, struct cx3_cmd *cmd)
 {
 	struct cx3_eq *eq;
@@ -233,6 +247,8 @@ enum cx3_status cx3_cmd_sw2hw_eq(struct cx3_hca *hca, struct cx3_cmd *cmd)
 	if (!eq)
 		return CX3_EXCEED_LIM;
 	eq->obj.num = cmd->in_mod;
+	if (hca->cfg.strict)
+		audit_reserved(hca, cmd->in_mod, cmd->in);
 	st = eq_decode(hca, eq, cmd->in);
 	if (!st && cx3_icm_write(hca, CX3_ICM_EQC, eq->obj.num, 0, cmd->in, EQC_BYTES))
 		st = CX3_ICM_ERROR;

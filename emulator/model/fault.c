@@ -31,6 +31,7 @@
  * hexadecimal with 0x.
  */
 #include "port.h"
+#include "rule.h"
 
 #define ANY_KEY 0xffffffffu
 #define MAX_RULES 64u
@@ -135,7 +136,7 @@ static void as_sm(struct cx3_port *p, enum effect effect, const u64 *v)
 		put32(mad + MAD_MOD, (u32)(v[1] / 32));
 	else if (effect == EF_GUID)
 		put32(mad + MAD_MOD, (u32)(v[1] / 8));
-	if (!cx3_sma(p, mad, false)) {
+	if (!cx3_sma(p, mad, false, 0)) {
 		mad[MAD_METHOD] = MAD_SET;
 		if (what[effect].attr == 0x15) {
 			d[32] &= 0xf0;	/* no change of the port's states */
@@ -153,7 +154,7 @@ static void as_sm(struct cx3_port *p, enum effect effect, const u64 *v)
 			put64(d + 8 * (v[1] % 8), v[2]);
 		else
 			d[51] |= 0x80;
-		cx3_sma(p, mad, false);
+		cx3_sma(p, mad, false, 0);
 	}
 	cx3_free(p->hca, mad);
 }
@@ -355,84 +356,7 @@ u64 cx3_faults_struck(struct cx3_hca *hca)
 
 /* -------------------------------------------------------------------- parsing */
 
-static bool is_end(char c)
-{
-	return !c || c == ' ';
-}
-
-/* Does the text at *s begin with @word and a delimiter? Moves past the word. */
-static bool take_word(const char **s, const char *word)
-{
-	size_t n = strlen(word);
-	char c;
-
-	if (strncmp(*s, word, n))
-		return false;
-	c = (*s)[n];
-	if (!is_end(c) && c != '=' && c != ':' && c != '/')
-		return false;
-	*s += n;
-	return true;
-}
-
-/* Like take_word(), for a word that has to be followed by '='; moves past that. */
-static bool take_key(const char **s, const char *word)
-{
-	size_t n = strlen(word);
-
-	if (strncmp(*s, word, n) || (*s)[n] != '=')
-		return false;
-	*s += n + 1;
-	return true;
-}
-
-static bool take_number(const char **s, u64 *v)
-{
-	const char *p = *s;
-	unsigned int base = 10, digits = 0;
-
-	*v = 0;
-	if (p[0] == '0' && p[1] == 'x') {
-		base = 16;
-		p += 2;
-	}
-	for (;; p++, digits++) {
-		unsigned int d;
-
-		if (*p >= '0' && *p <= '9')
-			d = (unsigned int)(*p - '0');
-		else if (base == 16 && *p >= 'a' && *p <= 'f')
-			d = (unsigned int)(*p - 'a') + 10;
-		else
-			break;
-		if (*v > (~0ull - d) / base)
-			return false;
-		*v = *v * base + d;
-	}
-	*s = p;
-	return digits;
-}
-
-static const char *const pkt_class[CX3_NPKT] = {
-	[CX3_PKT_SMP] = "smp", [CX3_PKT_GMP] = "gmp",	[CX3_PKT_UD] = "ud",
-	[CX3_PKT_MCAST] = "mcast", [CX3_PKT_RC] = "rc", [CX3_PKT_RC_ACK] = "ack",
-	[CX3_PKT_UC] = "uc",   [CX3_PKT_XRC] = "xrc",	[CX3_PKT_OTHER] = "other",
-};
-
 static const char *const error_name[] = { "symbol", "recover", "rcv", "discard", "vl15" };
-
-static bool take_name(const char **s, const char *const *names, unsigned int n, u64 *v)
-{
-	unsigned int i;
-
-	for (i = 0; i < n; i++) {
-		if (take_word(s, names[i])) {
-			*v = i;
-			return true;
-		}
-	}
-	return false;
-}
 
 static bool parse_point(const char **s, struct rule *r)
 {
@@ -443,21 +367,21 @@ static bool parse_point(const char **s, struct rule *r)
 	};
 	u64 v;
 
-	if (!take_name(s, names, ARRAY_SIZE(names), &v))
+	if (!rule_name(s, names, ARRAY_SIZE(names), &v))
 		return false;
 	r->point = (enum cx3_fault_point)v;
 	r->key = ANY_KEY;
 	if (**s != ':')
-		return is_end(**s);
+		return rule_end(**s);
 	++*s;
 	if (r->point == CX3_FP_TX || r->point == CX3_FP_RX) {
-		if (!take_name(s, pkt_class, ARRAY_SIZE(pkt_class), &v))
+		if (!rule_name(s, cx3_pkt_name, ARRAY_SIZE(cx3_pkt_name), &v))
 			return false;
-	} else if (!take_number(s, &v)) {
+	} else if (!rule_number(s, &v)) {
 		return false;
 	}
 	r->key = (u32)v;
-	return is_end(**s);
+	return rule_end(**s);
 }
 
 /* Actions by name: what the caller is told or what is done, and the arguments. */
@@ -500,28 +424,28 @@ static bool parse_args(const char **s, struct rule *r, unsigned int min, unsigne
 	while (n < max && (n ? **s == '/' : **s == '=')) {
 		++*s;
 		if (r->effect == EF_ERROR && n == 1) {
-			if (!take_name(s, error_name, ARRAY_SIZE(error_name), &r->v[n]))
+			if (!rule_name(s, error_name, ARRAY_SIZE(error_name), &r->v[n]))
 				return false;
-		} else if (!take_number(s, &r->v[n])) {
+		} else if (!rule_number(s, &r->v[n])) {
 			return false;
 		}
 		n++;
 	}
-	return n >= min && is_end(**s);
+	return n >= min && rule_end(**s);
 }
 
 static bool parse_word(const char **s, struct rule *r)
 {
 	unsigned int i;
 
-	if (take_key(s, "nth"))
-		return take_number(s, &r->nth) && r->nth;
-	if (take_key(s, "times"))
-		return take_number(s, &r->times);
-	if (take_key(s, "at"))
-		return take_number(s, &r->at);
+	if (rule_key(s, "nth"))
+		return rule_number(s, &r->nth) && r->nth;
+	if (rule_key(s, "times"))
+		return rule_number(s, &r->times);
+	if (rule_key(s, "at"))
+		return rule_number(s, &r->at);
 	for (i = 0; i < ARRAY_SIZE(actions); i++) {
-		if (!take_word(s, actions[i].name))
+		if (!rule_word(s, actions[i].name))
 			continue;
 		if (r->act != CX3_FA_NONE || r->effect != EF_NONE)
 			return false;
@@ -543,7 +467,7 @@ static const char *parse(const char *s, struct rule *r)
 			s++;
 			continue;
 		}
-		if (!parse_word(&s, r) || !is_end(*s))
+		if (!parse_word(&s, r) || !rule_end(*s))
 			return "unknown word or bad argument";
 	}
 	if (r->act == CX3_FA_NONE && r->effect == EF_NONE)

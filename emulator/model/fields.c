@@ -110,13 +110,13 @@ bool layout_pack(const struct layout *l, void *raw, const void *obj)
 }
 
 /**
- * layout_reserved_clear - do all bits outside the table read as zero?
+ * layout_first_reserved - where is a bit set that the table does not name?
  * @l: the layout; at most 256 bytes
  * @raw: @l->bytes bytes
  *
- * Return: true if they do.
+ * Return: offset of the first such byte, or -1 if all those bits are zero.
  */
-bool layout_reserved_clear(const struct layout *l, const void *raw)
+int layout_first_reserved(const struct layout *l, const void *raw)
 {
 	const u8 *p = raw;
 	u8 named[256];
@@ -132,6 +132,18 @@ bool layout_reserved_clear(const struct layout *l, const void *raw)
 	}
 	for (i = 0; i < l->bytes && i < sizeof(named); i++)
 		if (p[i] & ~named[i])
-			return false;
-	return true;
+			return (int)i;
+	return -1;
+}
+
+/**
+ * layout_reserved_clear - do all bits outside the table read as zero?
+ * @l: the layout; at most 256 bytes
+ * @raw: @l->bytes bytes
+ *
+ * Return: true if they do.
+ */
+bool layout_reserved_clear(const struct layout *l, const void *raw)
+{
+	return layout_first_reserved(l, raw) < 0;
 }

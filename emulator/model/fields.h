@@ -51,6 +51,7 @@ struct layout {
 
 void layout_unpack(const struct layout *l, const void *raw, void *obj);
 bool layout_pack(const struct layout *l, void *raw, const void *obj);
+int layout_first_reserved(const struct layout *l, const void *raw);
 bool layout_reserved_clear(const struct layout *l, const void *raw);
 
 #endif

@@ -208,6 +208,7 @@ enum cx3_status cx3_cmd_close_hca(struct cx3_hca *hca, struct cx3_cmd *cmd)
 	cx3_eq_reset(hca);
 	cx3_mpt_reset(hca);
 	cx3_mcg_reset(hca);
+	cx3_pd_forget(hca);
 	drop_tables(hca);
 	cx3_ports_reset(hca);
 	hca->special_base = 0;

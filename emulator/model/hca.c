@@ -219,6 +219,7 @@ void cx3_forget(struct cx3_hca *hca)
 	cx3_eq_reset(hca);
 	cx3_mpt_reset(hca);
 	cx3_mcg_reset(hca);
+	cx3_pd_forget(hca);
 	for (i = 0; i < CX3_NKINDS; i++)
 		cx3_table_fini(hca, i);
 	cx3_icm_clear(hca);

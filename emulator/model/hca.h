@@ -6,7 +6,7 @@
  *   hca.c    creation, reset, timers, interrupts, DMA gate
  *   bar.c    BAR0 registers, UAR decoding, EQ doorbells
  *   cmd.c    command engine and its table;  fw.c, icm.c, eq.c, mpt.c, mcg.c,
- *            port.c, sma.c, pma.c: the commands behind it
+ *            port.c, sma.c, pma.c, trap.c: the commands behind it
  *   audit.c  violations, counts, list of live objects;  fault.c: faults
  *   wire.c, qp.c, cq.c, srq.c, wqe.c, ... (transport): declared below under
  *            "transport", they own QP, CQ and SRQ objects and all packets
@@ -24,6 +24,7 @@
 #define CX3_MODEL_HCA_H
 
 #include "cx3.h"
+#include "pktclass.h"
 
 #define CX3_PAGE 4096u
 
@@ -526,9 +527,9 @@ u16 cx3_port_pkey(const struct cx3_port *p, unsigned int index);
 int cx3_port_find_pkey(const struct cx3_port *p, u16 pkey);
 /** cx3_port_vl() - data VL for @sl; 15 = drop */
 u8 cx3_port_vl(const struct cx3_port *p, u8 sl);
-/** cx3_port_bad_pkey() - count a P_Key violation of a received packet */
+/** cx3_port_bad_pkey() - a received packet has a P_Key that does not fit: count it, tell the SM */
 void cx3_port_bad_pkey(struct cx3_port *p, const u8 *pkt, u32 len);
-/** cx3_port_bad_qkey() - count a Q_Key violation of a received packet */
+/** cx3_port_bad_qkey() - likewise a Q_Key */
 void cx3_port_bad_qkey(struct cx3_port *p, const u8 *pkt, u32 len);
 
 /**
@@ -581,20 +582,6 @@ enum cx3_viol {
 
 /** cx3_violation() - report one: a log line (strict mode) and a count */
 void __printf(3, 4) cx3_violation(struct cx3_hca *hca, enum cx3_viol id, const char *fmt, ...);
-
-/* Packet classes for counts and faults. */
-enum cx3_pkt_class {
-	CX3_PKT_SMP,		/* VL15 */
-	CX3_PKT_GMP,		/* QP1 */
-	CX3_PKT_UD,
-	CX3_PKT_MCAST,
-	CX3_PKT_RC,
-	CX3_PKT_RC_ACK,
-	CX3_PKT_UC,
-	CX3_PKT_XRC,
-	CX3_PKT_OTHER,
-	CX3_NPKT,
-};
 
 /* Counts that parts outside this header's own files raise with cx3_count(). */
 enum cx3_counter {

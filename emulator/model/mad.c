@@ -20,7 +20,9 @@ enum cx3_status cx3_cmd_mad_ifc(struct cx3_hca *hca, struct cx3_cmd *cmd)
 	switch (mad[MAD_CLASS]) {
 	case MAD_CLASS_SMP:
 	case MAD_CLASS_SMP_DR:
-		status = cx3_sma(p, mad, !(cmd->op_mod & OP_IGNORE_MKEY));
+		if (mad[MAD_METHOD] == MAD_TRAP_REPRESS)
+			return CX3_OK;	/* has no answer */
+		status = cx3_sma(p, mad, !(cmd->op_mod & OP_IGNORE_MKEY), cmd->in_mod >> 16);
 		break;
 	case MAD_CLASS_PMA:
 		status = cx3_pma(p, mad);

@@ -114,6 +114,14 @@ static enum cx3_status check_entry(const struct cx3_mpt *m)
 	return CX3_OK;
 }
 
+/* Bits of the flags, PD and page size words that have a meaning; the word of windows is ours. */
+static void audit_reserved(struct cx3_hca *hca, u32 index, const u8 *e)
+{
+	if (get32(e + MPT_FLAGS) & ~0xf002ff00u || get32(e + MPT_PD) & ~0x1bffffffu ||
+	    get32(e + MPT_WINDOWS) || get32(e + MPT_ENTITY) & ~0x3fu)
+		cx3_violation(hca, CX3_V_RESERVED, "entry of MPT %u has reserved bits", index);
+}
+
 enum cx3_status cx3_cmd_sw2hw_mpt(struct cx3_hca *hca, struct cx3_cmd *cmd)
 {
 	struct cx3_mpt *m = record(hca, cmd->in_mod);
@@ -134,7 +142,10 @@ enum cx3_status cx3_cmd_sw2hw_mpt(struct cx3_hca *hca, struct cx3_cmd *cmd)
 			return CX3_EXCEED_LIM;
 		}
 	}
+	if (hca->cfg.strict)
+		audit_reserved(hca, cmd->in_mod, cmd->in);
 	decode(m, cmd->in);
+	cx3_pd_use(hca, m->pd, "MPT", cmd->in_mod);
 	m->windows = 0;
 	m->gen = hca->core->tpt_gen;
 	st = check_entry(m);

@@ -5,7 +5,6 @@
 #include "port.h"
 
 #define LRH_BYTES 8u
-#define GRH_BYTES 40u
 #define BTH_BYTES 12u
 #define VCRC_BYTES 2u
 #define MCAST_LID 0xc000u
@@ -73,16 +72,14 @@ static void raise_violations(u16 *counter)
 
 void cx3_port_bad_pkey(struct cx3_port *p, const u8 *pkt, u32 len)
 {
-	(void)pkt;
-	(void)len;
 	raise_violations(&p->pkey_violations);
+	cx3_trap_bad_key(p, TRAP_BAD_PKEY, pkt, len);
 }
 
 void cx3_port_bad_qkey(struct cx3_port *p, const u8 *pkt, u32 len)
 {
-	(void)pkt;
-	(void)len;
 	raise_violations(&p->qkey_violations);
+	cx3_trap_bad_key(p, TRAP_BAD_QKEY, pkt, len);
 }
 
 /* -------------------------------------------------------------------- states */
@@ -149,45 +146,11 @@ static void link_state(void *owner, bool up, u8 width, enum link_speed speed)
 
 /* ------------------------------------------------------------------- packets */
 
-/* What kind of packet this is, for counts and fault rules. */
-static enum cx3_pkt_class classify(const u8 *pkt, u32 len)
-{
-	u32 bth = (pkt[1] & 3) == 3 ? LRH_BYTES + GRH_BYTES : LRH_BYTES;
-	u8 op;
-
-	if (pkt[0] >> 4 == 15)
-		return CX3_PKT_SMP;
-	if (!(pkt[1] & 2) || len < bth + BTH_BYTES)
-		return CX3_PKT_OTHER;
-	op = pkt[bth];
-	switch (op >> 5) {
-	case 0:
-		return (op & 0x1f) == 0x11 ? CX3_PKT_RC_ACK : CX3_PKT_RC;
-	case 1:
-		return CX3_PKT_UC;
-	case 3:
-		if (get24(pkt + bth + 5) == 1)
-			return CX3_PKT_GMP;
-		return get16(pkt + 2) >= MCAST_LID ? CX3_PKT_MCAST : CX3_PKT_UD;
-	case 5:
-		return CX3_PKT_XRC;
-	default:
-		return CX3_PKT_OTHER;
-	}
-}
-
-static bool is_multicast(const u8 *pkt)
-{
-	u16 dlid = get16(pkt + 2);
-
-	return dlid >= MCAST_LID && dlid != PERMISSIVE_LID;
-}
-
 static void count_tx(struct cx3_port *p, const u8 *pkt, u32 len, enum cx3_pkt_class class)
 {
 	p->cnt.xmit_data += (len - VCRC_BYTES) / 4;
 	p->cnt.xmit_pkts++;
-	if (is_multicast(pkt))
+	if (cx3_pkt_is_multicast(pkt))
 		p->cnt.multi_xmit++;
 	else
 		p->cnt.uni_xmit++;
@@ -205,7 +168,7 @@ enum link_result cx3_port_tx(struct cx3_port *p, const u8 *pkt, u32 len)
 		p->cnt.xmit_discards++;
 		return LINK_DOWN;
 	}
-	class = classify(pkt, len);
+	class = cx3_pkt_class(pkt, len);
 	switch (cx3_fault(p->hca, CX3_FP_TX, class, &arg)) {
 	case CX3_FA_DROP:
 	case CX3_FA_CORRUPT:
@@ -264,10 +227,10 @@ static void link_rx(void *owner, const u8 *pkt, u32 len)
 
 	cx3_enter(p->hca);
 	if (rx_acceptable(p, pkt, len)) {
-		class = classify(pkt, len);
+		class = cx3_pkt_class(pkt, len);
 		p->cnt.rcv_data += (len - VCRC_BYTES) / 4;
 		p->cnt.rcv_pkts++;
-		if (is_multicast(pkt))
+		if (cx3_pkt_is_multicast(pkt))
 			p->cnt.multi_rcv++;
 		else
 			p->cnt.uni_rcv++;
@@ -454,9 +417,12 @@ enum cx3_status cx3_cmd_set_port(struct cx3_hca *hca, struct cx3_cmd *cmd)
 		p->sma->mtu_cap = (u8)mtu;
 	if (what & SP_PORT_GUID)
 		p->guid[0] = get64(cmd->in + 16);
-	p->cap_mask = get32(cmd->in + 4);
 	if (cmd->in[3] & 1)
 		p->qkey_violations = 0;
+	if (p->cap_mask == get32(cmd->in + 4))
+		return CX3_OK;
+	p->cap_mask = get32(cmd->in + 4);
+	cx3_trap_capability(p);
 	return CX3_OK;
 }
 

@@ -34,6 +34,13 @@
 #define MAD_BAD_ATTR 0x000c
 #define MAD_BAD_FIELD 0x001c
 
+/* Numbers of the traps that an HCA has (IBA vol. 1, table 131), and the bytes of their details. */
+#define TRAP_CAPABILITY 144
+#define TRAP_BAD_MKEY 256
+#define TRAP_BAD_PKEY 257
+#define TRAP_BAD_QKEY 258
+#define TRAP_DETAILS 54u
+
 #define VLARB_BYTES 64u
 #define VLARB_ENTRIES 8u
 #define NODE_DESC_BYTES 64u
@@ -59,6 +66,8 @@
  * @led: LedInfo mask
  * @vlarb_low: low priority arbitration table
  * @vlarb_high: high priority arbitration table
+ * @trap_tid: transaction of the last trap
+ * @trap_next: time at which the next trap of each kind may be told
  * @base: PortCounters: what to subtract from each counter
  * @base_ext: PortCountersExtended: likewise
  */
@@ -82,6 +91,8 @@ struct cx3_port_sma {
 	u8 led;
 	u8 vlarb_low[VLARB_BYTES];
 	u8 vlarb_high[VLARB_BYTES];
+	u64 trap_tid;
+	u64 trap_next[4];
 	struct cx3_port_counters base;
 	struct cx3_port_counters base_ext;
 };
@@ -105,10 +116,21 @@ void cx3_port_retrain(struct cx3_port *p);
 /** cx3_port_drive_link() - tell the fabric whether this port wants a link */
 void cx3_port_drive_link(struct cx3_port *p);
 
-/** cx3_sma() - answer an SMP in place; returns the MAD status, or -1 to drop it */
-int cx3_sma(struct cx3_port *p, u8 *mad, bool check_mkey);
+/**
+ * cx3_sma() - answer an SMP in place
+ * @p: port it came in by
+ * @mad: becomes the answer
+ * @check_mkey: its M_Key counts
+ * @slid: who sent it, as software says
+ *
+ * Return: the MAD status, or -1 to drop it.
+ */
+int cx3_sma(struct cx3_port *p, u8 *mad, bool check_mkey, u16 slid);
 /** cx3_pma() - answer a performance management MAD in place; MAD status */
 int cx3_pma(struct cx3_port *p, u8 *mad);
+void cx3_trap_bad_key(struct cx3_port *p, u16 number, const u8 *pkt, u32 len);
+void cx3_trap_bad_mkey(struct cx3_port *p, const u8 *mad, u16 slid);
+void cx3_trap_capability(struct cx3_port *p);
 /** cx3_node_desc() - the device's node description, 64 bytes */
 u8 *cx3_node_desc(struct cx3_hca *hca);
 

@@ -183,6 +183,23 @@ static enum cx3_status check_move(struct cx3_qp *qp, u16 opcode, const struct qp
 	return CX3_OK;
 }
 
+/* Bits of the mask of optional parameters that stand for one (hardware interface). */
+#define PARAMETERS 0x0037f7ffu
+
+/* The driver's mailbox: mask, a word of nothing, context. */
+static void audit_mailbox(struct cx3_hca *hca, u32 qpn, const u8 *in)
+{
+	const u8 *context = in + QPC_MBOX_OFF;
+	int at = qpc_first_reserved(context);
+
+	if (get32(in) & ~PARAMETERS || get32(in + 4))
+		cx3_violation(hca, CX3_V_RESERVED, "QP 0x%06x: parameter mask %08x %08x", qpn,
+			      get32(in), get32(in + 4));
+	if (at >= 0)
+		cx3_violation(hca, CX3_V_RESERVED, "context of QP 0x%06x: 0x%02x at 0x%02x", qpn,
+			      context[at], at);
+}
+
 /* The QP takes on @to; everything that may fail comes before the state changes. */
 static enum cx3_status enter(struct cx3_qp *qp, struct cx3_cmd *cmd, u8 to)
 {
@@ -216,6 +233,18 @@ static enum cx3_status enter(struct cx3_qp *qp, struct cx3_cmd *cmd, u8 to)
 	return qp_write_context(qp);
 }
 
+/* Software that says "migrated" to an armed QP wants it to go now. */
+static void take(struct cx3_qp *qp, u16 opcode, u32 mask, const struct qpc *n)
+{
+	bool armed = qp->c.pm == PM_ARMED;
+
+	qp_take(&qp->c, opcode, mask, n);
+	if (!armed || qp->c.pm != PM_MIGRATED)
+		return;
+	qp->c.pm = PM_ARMED;
+	apm_migrate(qp);
+}
+
 /**
  * cx3_qp_cmd_modify - all transitions but the one to RESET
  * @hca: device
@@ -233,8 +262,11 @@ enum cx3_status cx3_qp_cmd_modify(struct cx3_hca *hca, struct cx3_cmd *cmd)
 
 	if (!qp_move_allowed(cmd->opcode, qp ? qp->c.state : QPS_RST, &to))
 		return CX3_BAD_QP_STATE;
-	if (cmd->opcode != OP_2ERR)
+	if (cmd->opcode != OP_2ERR) {
 		qpc_unpack(cmd->in + QPC_MBOX_OFF, &n);
+		if (hca->cfg.strict)
+			audit_mailbox(hca, qpn, cmd->in);
+	}
 	if (!qp) {
 		st = cmd->opcode == OP_RST2INIT ? check_new(hca, &n) : CX3_OK;
 		if (st == CX3_OK)
@@ -245,12 +277,14 @@ enum cx3_status cx3_qp_cmd_modify(struct cx3_hca *hca, struct cx3_cmd *cmd)
 		if (!qp)
 			return CX3_EXCEED_LIM;
 		if (cmd->opcode == OP_RST2INIT)
+			cx3_pd_use(hca, n.pd, "QP", qpn);
+		if (cmd->opcode == OP_RST2INIT)
 			place_queues(qp);
 	} else if (cmd->opcode != OP_2ERR) {
 		st = check_move(qp, cmd->opcode, &n);
 		if (st != CX3_OK)
 			return st;
-		qp_take(&qp->c, cmd->opcode, get32(cmd->in), &n);
+		take(qp, cmd->opcode, get32(cmd->in), &n);
 	}
 	st = enter(qp, cmd, to);
 	if (st != CX3_OK && cmd->opcode == OP_RST2INIT)

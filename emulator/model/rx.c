@@ -39,30 +39,26 @@ static bool service_fits(const struct cx3_qp *qp, u8 opcode)
 	}
 }
 
-static bool from_peer(const struct cx3_qp *qp, const struct wire_pkt *w)
+/* Does a packet that came in by @p belong to this path? */
+static bool by_path(const struct cx3_port *p, const struct qp_path *path, const struct wire_pkt *w)
 {
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(qp->c.path); i++) {
-		const struct qp_path *path = &qp->c.path[i];
-
-		if (path->rlid == w->slid && path->grh == (w->lnh & 1) &&
-		    (!path->grh || !memcmp(path->rgid, w->sgid, sizeof(w->sgid))))
-			return true;
-	}
-	return false;
+	return path->port + 1u == p->num && path->rlid == w->slid && path->grh == (w->lnh & 1) &&
+	       (!path->grh || !memcmp(path->rgid, w->sgid, sizeof(w->sgid)));
 }
 
 static void connected(struct cx3_port *p, struct cx3_qp *qp, const struct wire_pkt *w,
 		      const u8 *pkt, u32 len)
 {
-	u16 pkey = cx3_port_pkey(p, qp->c.path[0].pkey_index);
+	const struct qp_path *path = &qp->c.path[0];
+	bool alternate = apm_has_alternate(qp) && !by_path(p, path, w);
 
-	if (!qp->c.path[0].pkey_off && !pkey_match(w->pkey, pkey)) {
+	if (alternate)
+		path = &qp->c.path[1];
+	if (!path->pkey_off && !pkey_match(w->pkey, cx3_port_pkey(p, path->pkey_index))) {
 		cx3_port_bad_pkey(p, pkt, len);
 		return;
 	}
-	if (!from_peer(qp, w))
+	if (!by_path(p, path, w) || !apm_received(qp, alternate, w->migreq))
 		return;
 	if (w->info & WOP_RESPONSE)
 		sq_response(qp, w, pkt + w->hdr);
@@ -156,7 +152,7 @@ void rx_packet(struct cx3_port *p, const u8 *pkt, u32 len)
 			p->cnt.vl15_dropped++;
 		return;
 	}
-	if (qp->c.path[0].port + 1u != p->num || !qp_receives(qp))
+	if (!qp_receives(qp) || (qp->c.path[0].port + 1u != p->num && !apm_has_alternate(qp)))
 		return;
 	if (wire_service(w.opcode) != WIRE_UD)
 		connected(p, qp, &w, pkt, len);

@@ -305,12 +305,12 @@ void cx3_transport_describe(struct cx3_hca *hca, enum cx3_kind kind, struct cx3_
 	(void)hca;
 	switch (kind) {
 	case CX3_QP:
-		snprintf(buf, len, "QP 0x%06x service %u state %u CQs 0x%x 0x%x", obj->num,
-			 qp->c.service, qp->c.state, qp->c.scqn, qp->c.rcqn);
+		snprintf(buf, len, "QP 0x%06x PD %u service %u state %u CQs 0x%x 0x%x", obj->num,
+			 qp->c.pd, qp->c.service, qp->c.state, qp->c.scqn, qp->c.rcqn);
 		break;
 	case CX3_SRQ:
-		snprintf(buf, len, "SRQ 0x%06x taken %u limit %u", obj->num, srq->c.wqe_counter,
-			 srq->c.limit);
+		snprintf(buf, len, "SRQ 0x%06x PD %u taken %u limit %u", obj->num, srq->c.pd,
+			 srq->c.wqe_counter, srq->c.limit);
 		break;
 	default:
 		snprintf(buf, len, "CQ 0x%06x producer %u state %u EQ %u", obj->num, cq->c.pi,

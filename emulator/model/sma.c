@@ -374,7 +374,7 @@ static const struct {
 /* --------------------------------------------------------------------- M_Key */
 
 /* May this SMP pass (IBA vol. 1, 14.2.4)? *show: the M_Key may be told. */
-static bool mkey_passes(struct cx3_port *p, const u8 *mad, bool check, bool *show)
+static bool mkey_passes(struct cx3_port *p, const u8 *mad, bool check, u16 slid, bool *show)
 {
 	const struct cx3_port_sma *s = p->sma;
 	bool match = !check || !s->mkey || get64(mad + SMP_MKEY) == s->mkey;
@@ -384,10 +384,11 @@ static bool mkey_passes(struct cx3_port *p, const u8 *mad, bool check, bool *sho
 		return true;
 	if (p->mkey_violations != 0xffff)
 		p->mkey_violations++;
+	cx3_trap_bad_mkey(p, mad, slid);
 	return false;
 }
 
-int cx3_sma(struct cx3_port *p, u8 *mad, bool check_mkey)
+int cx3_sma(struct cx3_port *p, u8 *mad, bool check_mkey, u16 slid)
 {
 	bool set = mad[MAD_METHOD] == MAD_SET, show = true;
 	u32 mod = get32(mad + MAD_MOD);
@@ -402,7 +403,7 @@ int cx3_sma(struct cx3_port *p, u8 *mad, bool check_mkey)
 		return -1;
 	if (!set && mad[MAD_METHOD] != MAD_GET)
 		return MAD_BAD_METHOD;
-	if (!mkey_passes(p, mad, check_mkey, &show))
+	if (!mkey_passes(p, mad, check_mkey, slid, &show))
 		return -1;
 	for (i = 0; i < ARRAY_SIZE(attributes); i++) {
 		if (attributes[i].attr != get16(mad + MAD_ATTR))

@@ -80,11 +80,14 @@ static void fail_head(struct cx3_qp *qp, u8 syndrome)
 static void retry(struct cx3_qp *qp, u32 psn)
 {
 	qp->sq.timing = false;
-	if (!qp->c.cur_retry) {
+	if (qp->c.cur_retry) {
+		qp->c.cur_retry--;
+	} else if (apm_migrate(qp)) {
+		qp->c.cur_retry = qp->c.retry;
+	} else {
 		fail_head(qp, SYN_RETRY_EXCEEDED);
 		return;
 	}
-	qp->c.cur_retry--;
 	sq_go_back(qp, psn);
 	xport_ready(qp);
 }

@@ -119,7 +119,7 @@ enum cx3_status cx3_srq_cmd_sw2hw(struct cx3_hca *hca, struct cx3_cmd *cmd)
 	enum cx3_status st;
 	struct srqc c = { 0 };
 
-	if (!layout_reserved_clear(&srqc_layout, cmd->in))
+	if (hca->cfg.strict && !layout_reserved_clear(&srqc_layout, cmd->in))
 		cx3_violation(hca, CX3_V_RESERVED, "context of SRQ 0x%06x has reserved bits",
 			      cmd->in_mod);
 	layout_unpack(&srqc_layout, cmd->in, &c);
@@ -129,6 +129,7 @@ enum cx3_status cx3_srq_cmd_sw2hw(struct cx3_hca *hca, struct cx3_cmd *cmd)
 	if (!srq)
 		return CX3_EXCEED_LIM;
 	srq->obj.num = cmd->in_mod & 0xffffff;
+	cx3_pd_use(hca, c.pd, "SRQ", srq->obj.num);
 	srq->c = c;
 	srq->c.state = 0;
 	srq->c.srqn = srq->obj.num;

@@ -100,7 +100,7 @@ enum link_result tx_connected(struct cx3_qp *qp, struct wire_pkt *w)
 	w->slid = p->lid | (path->path_bits & ((1u << p->lmc) - 1));
 	w->pkey = cx3_port_pkey(p, path->pkey_index);
 	w->dqpn = qp->c.rqpn;
-	w->migreq = qp->c.pm == 3;
+	w->migreq = qp->c.pm == PM_MIGRATED;
 	if (path->grh) {
 		w->tclass = path->tclass;
 		w->flow = path->flow;

@@ -3,6 +3,7 @@
  * Datagrams: sending with the address vector of the WQE, large sends cut into packets, and
  * receiving with the 40 bytes in front that hold a GRH or nothing.
  */
+#include "core.h"
 #include "xport.h"
 
 #define QKEY_OF_QP 0x80000000u
@@ -86,6 +87,7 @@ enum link_result ud_send(struct cx3_qp *qp, struct swqe *w, bool *done, u8 *synd
 		*syndrome = SYN_LOCAL_QP_OP;
 		return LINK_OK;
 	}
+	cx3_pd_use(qp->hca, w->ud.pd, "address vector of QP", qp->obj.num);
 	pkt.len = next_len(qp, p, w, off);
 	if (pkt.len == ~0u) {
 		*syndrome = SYN_LOCAL_LENGTH;

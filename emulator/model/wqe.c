@@ -206,6 +206,67 @@ static bool parse_body(const struct cx3_qp *qp, struct swqe *w)
 	return parse_data(w, at);
 }
 
+/* Unused bits of a control segment are zero; for BlueFlame software puts index and QPN there. */
+static bool ctrl_clear(const struct cx3_qp *qp, const struct swqe *w, u16 index)
+{
+	u8 raw[WQE_SEG];
+
+	memcpy(raw, w->raw, sizeof(raw));
+	if (get24(raw + 4) == (qp->obj.num & 0xffffff) && get16(raw + 1) == index) {
+		memset(raw + 1, 0, 2);
+		memset(raw + 4, 0, 3);
+	}
+	if (qp->c.service != QPT_MLX)
+		return layout_reserved_clear(&wqe_ctrl_layout, raw);
+	memset(raw, 0, 8);
+	return layout_reserved_clear(&wqe_mlx_layout, raw);
+}
+
+/* Likewise what follows; MAC address and VLAN of a datagram segment are for Ethernet only. */
+static bool segments_clear(const struct cx3_qp *qp, const struct swqe *w)
+{
+	const u8 *seg = w->raw + WQE_SEG;
+	u8 raw[48];
+
+	if (qp->c.service == QPT_MLX)
+		return true;
+	switch (w->ctrl.opcode) {
+	case WQE_LOCAL_INV:
+		return layout_reserved_clear(&wqe_inval_layout, seg);
+	case WQE_WRITE:
+	case WQE_WRITE_IMM:
+	case WQE_READ:
+	case WQE_CMP_SWAP:
+	case WQE_FETCH_ADD:
+	case WQE_MASKED_CS:
+	case WQE_MASKED_FA:
+		return layout_reserved_clear(&wqe_raddr_layout, seg);
+	case WQE_SEND:
+	case WQE_SEND_IMM:
+	case WQE_LSO:
+		if (qp->c.service != QPT_UD)
+			return true;
+		memcpy(raw, seg, sizeof(raw));
+		memset(raw + 40, 0, 8);
+		return layout_reserved_clear(&wqe_dgram_layout, raw);
+	default:
+		return true;
+	}
+}
+
+static void audit_reserved(const struct cx3_qp *qp, const struct swqe *w, u16 index)
+{
+	if (!ctrl_clear(qp, w, index))
+		cx3_violation(qp->hca, CX3_V_RESERVED,
+			      "QP 0x%06x WQE opcode 0x%02x: reserved bits in control %08x %08x %08x",
+			      qp->obj.num, w->ctrl.opcode, get32(w->raw), get32(w->raw + 4),
+			      get32(w->raw + 8));
+	else if (!segments_clear(qp, w))
+		cx3_violation(qp->hca, CX3_V_RESERVED,
+			      "QP 0x%06x WQE opcode 0x%02x: reserved bits behind the control segment",
+			      qp->obj.num, w->ctrl.opcode);
+}
+
 /**
  * wqe_fetch - read and take apart a send WQE
  * @qp: whose
@@ -243,6 +304,8 @@ enum wqe_result wqe_fetch(struct cx3_qp *qp, u16 index, struct swqe **wqe)
 			      qp->obj.num, index, w->ctrl.opcode);
 		return WQE_MALFORMED;
 	}
+	if (qp->hca->cfg.strict)
+		audit_reserved(qp, w, index);
 	w->qpn = qp->obj.num;
 	w->index = index;
 	w->gen = qp->gen;

@@ -11,6 +11,7 @@
  *   rq.c        receive WQEs and where payload goes
  *   resp.c      responder: takes requests;  resp_tx.c: sends acknowledges and read data
  *   ud.c, lso.c, csum.c, mlx.c: datagrams;  rx.c, tx.c: packets in and out
+ *   apm.c       path migration
  *
  * Nothing recurses: a received packet changes state and puts QPs on the ready list; packets leave
  * only from xport_run(). The one exception is loopback, where sending calls the receiver, which
@@ -472,6 +473,11 @@ static inline bool qp_receives(const struct cx3_qp *qp)
 
 	return s == QPS_RTR || s == QPS_RTS || s == QPS_SQD || s == QPS_DRAINING || s == QPS_SQER;
 }
+
+/* apm.c */
+bool apm_has_alternate(const struct cx3_qp *qp);
+bool apm_migrate(struct cx3_qp *qp);
+bool apm_received(struct cx3_qp *qp, bool alternate, bool migreq);
 
 /* cq.c, cq_resize.c */
 extern const struct layout cqe_layout, cqe_error_layout;

@@ -549,6 +549,18 @@ static void set_fault(Object *obj, const char *value, Error **errp)
 		error_setg(errp, "the device is not realized");
 }
 
+/* "17 destroyed" or "17 created" */
+static void set_pd(Object *obj, const char *value, Error **errp)
+{
+	unsigned int pd;
+	char what[16];
+
+	if (!CX3_HCA(obj)->hca || sscanf(value, "%u %15s", &pd, what) != 2 ||
+	    (strcmp(what, "created") && strcmp(what, "destroyed")) ||
+	    cx3_pd_tell(CX3_HCA(obj)->hca, pd, what[0] == 'c'))
+		error_setg(errp, "pd is a number and 'created' or 'destroyed'");
+}
+
 static void set_aer(Object *obj, const char *value, Error **errp)
 {
 	if (CX3_HCA(obj)->hca)
@@ -624,6 +636,7 @@ static void class_init(ObjectClass *class, void *data)
 	object_class_property_add_str(class, "violations", get_violations, NULL);
 	object_class_property_add_str(class, "counts", get_counts, NULL);
 	object_class_property_add_str(class, "fault", get_nothing, set_fault);
+	object_class_property_add_str(class, "pd", get_nothing, set_pd);
 	object_class_property_add_str(class, "aer", get_nothing, set_aer);
 	object_class_property_add_bool(class, "surprise", get_surprise, set_surprise);
 }

@@ -54,7 +54,7 @@ static void test_node(void)
 	tap_eq(get_smp(0x20, 0), 0x000c, "SMInfo is not ours to answer");
 	tap_eq(ask(1, 2, 0x11, 0), 0x000c, "NodeInfo cannot be set");
 	tap_eq(ask(0x81, 1, 0x11, 0), 0, "a directed-route SMP: status without the D bit");
-	tap_eq(ask_raw(3, 1, 7, 2, 0), CX3_BAD_PKT, "TrapRepress has no answer");
+	tap_eq(ask_raw(3, 1, 7, 2, 0), CX3_OK, "TrapRepress is taken and has no answer");
 	tap_eq(ask(1, 9, 0x11, 0), 0x0008, "no such method");
 	mad[0] = 0;
 	memset(mad, 0, sizeof(mad));

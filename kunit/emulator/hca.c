@@ -196,6 +196,16 @@ void lr_hca_fault(struct lr_hca *h, const char *rule)
 }
 EXPORT_SYMBOL_GPL(lr_hca_fault);
 
+void lr_hca_pd(struct lr_hca *h, u32 pd, bool alive)
+{
+	unsigned long flags = fake_pci_lock();
+	int err = cx3_pd_tell(h->model, pd, alive);
+
+	fake_pci_unlock(flags);
+	KUNIT_ASSERT_EQ_MSG(h->test, err, 0, "PD %u", pd);
+}
+EXPORT_SYMBOL_GPL(lr_hca_pd);
+
 int lr_hca_plug(struct lr_hca *h)
 {
 	h->powered = true;

@@ -3,6 +3,7 @@
  * Cables: training, queues and delivery; see cable.h.
  */
 #include "cable.h"
+#include "fault.h"
 #include "../model/crc.h"
 #include "../model/wire.h"
 
@@ -52,6 +53,8 @@ static void cable_train(struct fab_end *end, u64 delay)
 	u64 at = cx3_host_now(&end->fab->host) + delay;
 
 	if (!end->peer || !end->polling || !end->peer->polling || end->up)
+		return;
+	if (end->pulled || end->peer->pulled)
 		return;
 	if (end->train_at <= at)
 		return;
@@ -130,19 +133,30 @@ static bool is_smp(const u8 *pkt)
 	return pkt[0] >> 4 == WIRE_VL_SMP;
 }
 
+void end_arrive(struct fab_end *end, const u8 *pkt, u32 len)
+{
+	if (end->up)
+		ring_push(is_smp(pkt) ? &end->smp : &end->data, pkt, len);
+}
+
 static enum link_result end_send(struct link_end *link, const u8 *pkt, u32 len)
 {
 	struct fab_end *end = to_end(link), *to = end->peer;
+	struct packet_ring *ring;
+	unsigned int copies;
 
 	if (!end->up || !to || !to->up)
 		return LINK_DOWN;
 	if (len < WIRE_LRH_LEN + WIRE_CRC_LEN || len > LINK_MAX_PACKET)
 		return LINK_DOWN;
-	if (!ring_push(is_smp(pkt) ? &to->smp : &to->data, pkt, len)) {
+	ring = is_smp(pkt) ? &to->smp : &to->data;
+	if (!ring_room(ring, len)) {
 		end->starved = true;
 		fabric_kick(end->fab);
 		return LINK_BUSY;
 	}
+	for (copies = fab_fault_copies(end, pkt, len); copies; copies--)
+		ring_push(ring, pkt, len);
 	tap(end, pkt, len);
 	fabric_kick(end->fab);
 	return LINK_OK;
@@ -220,7 +234,11 @@ static bool deliver_all(struct fabric *fab, u64 now)
 static u64 settle(struct fabric *fab, u64 now)
 {
 	u64 next = fab->sw ? fsw_deadline(fab->sw) : CX3_NEVER;
+	u64 fault = fab_fault_deadline(fab);
 	unsigned int i, n = 0;
+
+	if (fault < next)
+		next = fault;
 
 	for (i = 0; i < fab->nends; i++) {
 		struct fab_end *end = fab->end[i];
@@ -249,6 +267,7 @@ void fabric_fire(struct fabric *fab)
 
 	fab->armed = CX3_NEVER;
 	fab->firing = true;
+	fab_fault_fire(fab, now);
 	links_fire(fab, now);
 	if (fab->sw && fsw_deadline(fab->sw) <= now)
 		fsw_fire(fab->sw);
@@ -275,6 +294,7 @@ void end_free(struct fab_end *end)
 	struct fabric *fab = end->fab;
 	unsigned int i;
 
+	fab_fault_forget(end);
 	end->dead = true;
 	end->peer = NULL;
 	end->train_at = CX3_NEVER;
@@ -310,6 +330,22 @@ void cable_unjoin(struct fab_end *end)
 	end_down(peer, true);
 	end->peer = NULL;
 	peer->peer = NULL;
+	fabric_kick(end->fab);
+}
+
+void cable_pull(struct fab_end *end, bool pulled)
+{
+	end->pulled = pulled;
+	if (!end->peer)
+		return;
+	if (!pulled) {
+		cable_train(end, LINK_TRAIN_NS);
+		return;
+	}
+	end->train_at = CX3_NEVER;
+	end->peer->train_at = CX3_NEVER;
+	end_down(end, true);
+	end_down(end->peer, true);
 	fabric_kick(end->fab);
 }
 

@@ -39,6 +39,8 @@ enum {
  * @tell_down: the owner has still to hear that the link went down
  * @starved: the owner got LINK_BUSY
  * @is_switch: the owner is a port of the fabric's switch
+ * @pulled: a fault has pulled the cable
+ * @num: port number that fault rules know its cable by, 0 = none
  * @dead: detached while packets were being delivered; freed afterwards
  */
 struct fab_end {
@@ -51,7 +53,8 @@ struct fab_end {
 	struct packet_ring smp;
 	u64 train_at;
 	u64 blocked_since;
-	bool polling, up, tell_down, starved, is_switch, dead;
+	bool polling, up, tell_down, starved, is_switch, pulled, dead;
+	u8 num;
 };
 
 /* A port that asked for a connection, and the switch port it is cabled to. */
@@ -59,6 +62,8 @@ struct station {
 	struct fab_end *end;
 	u8 switch_port;
 };
+
+struct fab_faults;
 
 struct fabric {
 	struct cx3_host host;
@@ -74,6 +79,7 @@ struct fabric {
 	void (*tap)(void *arg, u64 now, const u8 *pkt, u32 len);
 	void *tap_arg;
 	u8 scratch[LINK_MAX_PACKET];
+	struct fab_faults *faults;
 };
 
 /** end_create() - an unclaimed end without a peer; NULL for lack of memory */
@@ -93,6 +99,12 @@ void cable_unjoin(struct fab_end *end);
 
 /** cable_train_now() - the far side says that the link is up: do not wait any longer */
 void cable_train_now(struct fab_end *end);
+
+/** cable_pull() - a fault takes the cable of an end away, or gives it back */
+void cable_pull(struct fab_end *end, bool pulled);
+
+/** end_arrive() - a packet reaches an end; it is lost if there is no link or no room */
+void end_arrive(struct fab_end *end, const u8 *pkt, u32 len);
 
 /** fabric_kick() - something is to be done: come to fabric_fire() soon */
 void fabric_kick(struct fabric *fab);

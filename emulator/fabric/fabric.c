@@ -3,6 +3,7 @@
  * Who is cabled to whom; see fabric.h.
  */
 #include "cable.h"
+#include "fault.h"
 
 /* GUID of the switch: our vendor id and 40 bits of a hash of the fabric's name. */
 static u64 guid_of(const char *name)
@@ -37,6 +38,8 @@ static bool switch_join(struct fabric *fab, struct station *st)
 	far->is_switch = true;
 	far->ready = fsw_ready;
 	st->switch_port = (u8)port;
+	st->end->num = (u8)port;
+	far->num = (u8)port;
 	cable_join(st->end, far);
 	fsw_plug(fab->sw, port, &far->link);
 	return true;
@@ -74,6 +77,8 @@ bool fabric_plug(struct fabric *fab, struct fab_end *end, bool want_switch)
 		if (!switch_recable(fab) || !switch_join(fab, st))
 			return false;
 	} else if (fab->nstations == 1) {
+		fab->station[0].end->num = 1;
+		end->num = 2;
 		cable_join(fab->station[0].end, end);
 	}
 	fab->nstations++;
@@ -134,6 +139,7 @@ void fabric_destroy(struct fabric *fab)
 {
 	if (!fab)
 		return;
+	fab_fault_free(fab);
 	fsw_destroy(fab->sw);
 	while (fab->nends)
 		end_free(fab->end[fab->nends - 1]);

@@ -81,6 +81,19 @@ void fabric_tap(struct fabric *fab, void (*tap)(void *arg, u64 now, const u8 *pk
 		void *arg);
 
 /**
+ * fabric_fault_add() - add one fault rule (see fault.c for the language)
+ * @fab: fabric
+ * @rule: text of one rule
+ * @why: set to a constant text on error
+ *
+ * Return: 0, or negative for a rule that cannot be understood.
+ */
+int fabric_fault_add(struct fabric *fab, const char *rule, const char **why);
+
+/** fabric_faults_struck() - how often rules have struck */
+u64 fabric_faults_struck(const struct fabric *fab);
+
+/**
  * struct fabric_wire_ops - the other process, as the fabric sees it
  * @send: take one packet for the other side; CRC bytes are still to be filled in
  * @room: can @send take a packet now? If not, fabric_wire_ready() follows

@@ -174,6 +174,8 @@ void fsw_local(struct fsw *sw, unsigned int in, const u8 *pkt, u32 len)
 		port->count[CNT_RCV_ERRORS]++;
 		return;
 	}
+	if (sw->mute)
+		return;
 	memcpy(mad, pkt + w.hdr, MAD_SIZE);
 	if (!w.dqpn && mad_get(mad, MAD_CLASS) == CLASS_SMP_DR && w.hdr == SMP_HEADERS) {
 		dr_smp(sw, in, pkt);

@@ -239,28 +239,58 @@ void fsw_unplug(struct fsw *sw, unsigned int num)
 	link_detach(end);
 }
 
+/* What the switch knows when its power comes on. */
+static void power_on(struct fsw *sw)
+{
+	unsigned int i;
+
+	sw->trap_next = CX3_NEVER;
+	memset(sw->info, 0, sizeof(sw->info));
+	mad_put(sw->info, SI_LINEAR_CAP, FSW_LINEAR_CAP);
+	mad_put(sw->info, SI_MULTICAST_CAP, FSW_MULTICAST_CAP);
+	mad_put(sw->info, SI_LIFE_TIME, 18);
+	memset(sw->lft, FSW_NO_PORT, sizeof(sw->lft));
+	memset(sw->mft, 0, sizeof(sw->mft));
+	memset(sw->pkeys, 0, sizeof(sw->pkeys));
+	put16(sw->pkeys, 0xffff);
+	for (i = 0; i <= FSW_PORTS; i++) {
+		struct link_end *end = sw->port[i].end;
+
+		memset(&sw->port[i], 0, sizeof(sw->port[i]));
+		sw->port[i].sw = sw;
+		sw->port[i].num = (u8)i;
+		sw->port[i].end = end;
+		fsw_port_init(&sw->port[i]);
+	}
+}
+
 struct fsw *fsw_create(const struct cx3_host *host, u64 guid, const char *name)
 {
 	struct fsw *sw = cx3_host_alloc(host, sizeof(*sw));
-	unsigned int i;
 
 	if (!sw)
 		return NULL;
 	sw->host = *host;
 	sw->guid = guid;
-	sw->trap_next = CX3_NEVER;
 	snprintf((char *)sw->description, sizeof(sw->description), "emulated switch %s", name);
-	mad_put(sw->info, SI_LINEAR_CAP, FSW_LINEAR_CAP);
-	mad_put(sw->info, SI_MULTICAST_CAP, FSW_MULTICAST_CAP);
-	mad_put(sw->info, SI_LIFE_TIME, 18);
-	memset(sw->lft, FSW_NO_PORT, sizeof(sw->lft));
-	put16(sw->pkeys, 0xffff);
-	for (i = 0; i <= FSW_PORTS; i++) {
-		sw->port[i].sw = sw;
-		sw->port[i].num = (u8)i;
-		fsw_port_init(&sw->port[i]);
-	}
+	power_on(sw);
 	return sw;
+}
+
+void fsw_restart(struct fsw *sw)
+{
+	unsigned int i;
+
+	for (i = 1; i <= FSW_PORTS; i++)
+		if (sw->port[i].end)
+			link_enable(sw->port[i].end, false);
+	power_on(sw);
+	for (i = 1; i <= FSW_PORTS; i++) {
+		if (!sw->port[i].end)
+			continue;
+		sw->port[i].end->max_speed = LINK_FDR;
+		link_enable(sw->port[i].end, true);
+	}
 }
 
 void fsw_destroy(struct fsw *sw)

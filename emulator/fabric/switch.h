@@ -87,6 +87,7 @@ struct fsw_port {
  * @pkeys: P_Key table of port 0; the external ports enforce none and have none
  * @lft: output port by LID
  * @mft: output port mask by multicast LID and position
+ * @mute: a fault keeps port 0 from answering
  * @relaying: a packet of somebody else is being forwarded
  * @trap_tid: transaction of the trap being reported, 0 = none
  * @trap_next: virtual time of its next repetition, CX3_NEVER = none
@@ -101,6 +102,7 @@ struct fsw {
 	u8 pkeys[SMP_DATA_SIZE];
 	u8 lft[FSW_LINEAR_CAP];
 	u16 mft[FSW_MULTICAST_CAP][FSW_MULTICAST_POSITIONS];
+	bool mute;
 	bool relaying;
 	u64 trap_tid;
 	u64 trap_next;
@@ -122,6 +124,12 @@ struct fsw *fsw_create(const struct cx3_host *host, u64 guid, const char *name);
  * @sw: switch or NULL
  */
 void fsw_destroy(struct fsw *sw);
+
+/**
+ * fsw_restart() - power off and on again: everything but the cables is forgotten
+ * @sw: switch
+ */
+void fsw_restart(struct fsw *sw);
 
 /**
  * fsw_plug() - give a port its cable and let it poll

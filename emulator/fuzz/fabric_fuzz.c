@@ -122,6 +122,28 @@ static void data(struct scene *s, struct input *in)
 	link_send(s->st[in8(in) % STATIONS].end, pkt, len);
 }
 
+static void rule(struct scene *s, struct input *in)
+{
+	static const char *const rules[] = {
+		"in:0 times=0 dup", "out:0/ud drop", "in:1 delay=1000",
+		"out:2 times=0 delay=30000000", "in:2/smp corrupt", "time at=1 flap=1",
+		"time at=500000 times=0 flap=2", "time at=1 down=1", "time at=1 up=1",
+		"time at=1 mute", "time at=1 unmute", "time at=1 restart", "in:1 nth=3 restart",
+		"time at=1 route=5/2", "time at=1 error=3/rcv", "clear",
+	};
+	const char *why;
+	u8 text[65];
+	u32 n;
+
+	if (in8(in) & 3) {
+		fabric_fault_add(s->fab, rules[in8(in) % ARRAY_SIZE(rules)], &why);
+		return;
+	}
+	n = in_bytes(in, text, sizeof(text) - 1, 1);
+	text[n] = 0;
+	fabric_fault_add(s->fab, (char *)text, &why);
+}
+
 static void act(struct scene *s, struct input *in)
 {
 	static const u8 hello[] = { 0, 0, 0, 16, 1, 0, 0, 0, 'I', 'B', 'c', 'a', 'b', 'l', 'e', 1,
@@ -147,6 +169,9 @@ static void act(struct scene *s, struct input *in)
 		break;
 	case 5:
 		data(s, in);
+		break;
+	case 6:
+		rule(s, in);
 		break;
 	default:
 		smp(s, in);

@@ -32,7 +32,9 @@
  * @timer: virtual clock
  * @pcap: capture or NULL
  * @peer: socket fabrics: the connection; such a fabric has one port
- * @dead: socket fabrics: the connection is over, as was said
+ * @dead: socket fabrics: the connection is over
+ * @told: that was said
+ * @redial: tries to get a new one, on the virtual clock
  */
 struct named_fabric {
 	struct named_fabric *next;
@@ -42,8 +44,11 @@ struct named_fabric {
 	QEMUTimer *timer;
 	struct pcap *pcap;
 	struct peer *peer;
-	bool dead;
+	bool dead, told;
+	QEMUTimer *redial;
 };
+
+#define REDIAL_NS 1000000000ll
 
 static struct named_fabric *fabrics;
 
@@ -96,8 +101,12 @@ static void peer_over(struct named_fabric *f, const char *why)
 {
 	if (f->dead)
 		return;
-	warn_report("fabric %s: %s; the link stays down", f->name, why);
+	/* once, not each time that a stranger answers the call */
+	if (!f->told || peer_greeted(f->peer))
+		warn_report("fabric %s: %s; the link is down until it comes back", f->name, why);
+	f->told = true;
 	f->dead = true;
+	timer_mod(f->redial, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + REDIAL_NS);
 	qemu_set_fd_handler(peer_fd(f->peer), NULL, NULL, NULL);
 	peer_hang_up(f->peer);
 }
@@ -155,6 +164,8 @@ static void fabric_free(struct named_fabric *f)
 	pcap_close(f->pcap);
 	if (f->timer)
 		timer_free(f->timer);
+	if (f->redial)
+		timer_free(f->redial);
 	g_free(f->name);
 	g_free(f);
 }
@@ -218,6 +229,22 @@ static struct named_fabric *fabric_find(const char *name)
 	return f;
 }
 
+static int socket_connect(const char *path, Error **errp);
+
+/* The process at the other side may have been started again. */
+static void on_redial(void *opaque)
+{
+	struct named_fabric *f = opaque;
+	int fd = socket_connect(f->name, NULL);
+
+	if (fd < 0 || !peer_redial(f->peer, fd)) {
+		timer_mod(f->redial, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + REDIAL_NS);
+		return;
+	}
+	f->dead = false;
+	peer_update(f);
+}
+
 static int socket_connect(const char *path, Error **errp)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -228,7 +255,8 @@ static int socket_connect(const char *path, Error **errp)
 		return -1;
 	}
 	memcpy(addr.sun_path, path, strlen(path));
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	/* not to wait for a server that takes nobody */
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&addr, sizeof(addr))) {
 		error_setg_errno(errp, errno, "no fabric at %s (is switchd running there?)", path);
 		if (fd >= 0)
@@ -251,6 +279,7 @@ static struct link_end *connect_socket(const char *path, Error **errp)
 		close(fd);
 		return NULL;
 	}
+	f->redial = timer_new_ns(QEMU_CLOCK_VIRTUAL, on_redial, f);
 	f->peer = peer_create(fd, on_kick, f);
 	if (!f->peer || !peer_plug(f->peer, f->fab, &end)) {
 		error_setg(errp, "no memory for the connection to %s", path);
@@ -286,9 +315,45 @@ OBJECT_DECLARE_SIMPLE_TYPE(Cx3Fabric, CX3_FABRIC)
 
 struct Cx3Fabric {
 	DeviceState parent_obj;
+	struct named_fabric *f;
 	char *pcap;
+	char *fault;
 	bool always_switch;
 };
+
+static bool add_faults(struct named_fabric *f, const char *rules, Error **errp)
+{
+	g_auto(GStrv) list = g_strsplit(rules, ";", -1);
+	const char *why;
+	char **rule;
+
+	for (rule = list; *rule; rule++) {
+		/* the human monitor takes no blanks: a plus stands for one */
+		g_strdelimit(*rule, "+", ' ');
+		g_strstrip(*rule);
+		if (**rule && fabric_fault_add(f->fab, *rule, &why)) {
+			error_setg(errp, "fault rule '%s': %s", *rule, why);
+			return false;
+		}
+	}
+	return true;
+}
+
+static void set_fault(Object *obj, const char *value, Error **errp)
+{
+	if (CX3_FABRIC(obj)->f)
+		add_faults(CX3_FABRIC(obj)->f, value, errp);
+	else
+		error_setg(errp, "the fabric is not realized");
+}
+
+/* Reads as the number of times that a rule has struck. */
+static char *get_fault(Object *obj, Error **errp)
+{
+	struct named_fabric *f = CX3_FABRIC(obj)->f;
+
+	return g_strdup_printf("%" PRIu64, f ? (uint64_t)fabric_faults_struck(f->fab) : 0);
+}
 
 static void cx3_fabric_realize(DeviceState *dev, Error **errp)
 {
@@ -305,11 +370,19 @@ static void cx3_fabric_realize(DeviceState *dev, Error **errp)
 		return;
 	}
 	f = fabric_new(dev->id, s->always_switch, errp);
-	if (!f || !s->pcap)
+	if (!f)
+		return;
+	if (s->fault && !add_faults(f, s->fault, errp)) {
+		fabric_free(f);
+		return;
+	}
+	s->f = f;
+	if (!s->pcap)
 		return;
 	f->pcap = pcap_open(s->pcap);
 	if (!f->pcap) {
 		error_setg_errno(errp, errno, "cannot write %s", s->pcap);
+		s->f = NULL;
 		fabric_free(f);
 		return;
 	}
@@ -318,6 +391,7 @@ static void cx3_fabric_realize(DeviceState *dev, Error **errp)
 
 static Property cx3_fabric_properties[] = {
 	DEFINE_PROP_STRING("pcap", Cx3Fabric, pcap),
+	DEFINE_PROP_STRING("faults", Cx3Fabric, fault),
 	DEFINE_PROP_BOOL("switch", Cx3Fabric, always_switch, false),
 	DEFINE_PROP_END_OF_LIST(),
 };
@@ -330,6 +404,7 @@ static void cx3_fabric_class_init(ObjectClass *class, void *data)
 	dc->realize = cx3_fabric_realize;
 	dc->hotpluggable = false;
 	device_class_set_props(dc, cx3_fabric_properties);
+	object_class_property_add_str(class, "fault", get_fault, set_fault);
 	set_bit(DEVICE_CATEGORY_NETWORK, dc->categories);
 }
 

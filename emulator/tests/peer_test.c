@@ -351,6 +351,20 @@ static void test_bad_packets(void)
 	tap_eq(answers, 1, "only the good one is answered");
 }
 
+/* Both clients have lost their connections, and find another switch at the same place. */
+static void test_redial(void)
+{
+	tap_ok(start_switch(), "a new switch takes its place");
+	a.over = NULL;
+	b.over = NULL;
+	tap_ok(peer_redial(a.peer, stranger()) && peer_redial(b.peer, stranger()),
+	       "the clients call again");
+	tap_ok(until(both_up, 2000), "their ports have their links back");
+	tap_ok(peer_greeted(a.peer) && port_state(1) == PORT_INIT, "the switch answers");
+	stop_switch(SIGKILL);
+	tap_ok(until(both_down, 2000), "this one dies too");
+}
+
 static void test_death(void)
 {
 	int status;
@@ -364,6 +378,7 @@ static void test_death(void)
 	tap_ok(until(both_down, 2000), "its death is link down");
 	tap_ok(a.over && strstr(a.over, "closed"), "with a reason: %s", a.over ? a.over : "none");
 	tap_ok(!access(path, F_OK) && stranger() < 0, "a stale socket is left");
+	test_redial();
 	client_stop(&a);
 	client_stop(&b);
 	tap_ok(start_switch(), "a new switch takes its place");

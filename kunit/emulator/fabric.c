@@ -83,3 +83,14 @@ struct lr_fabric *lr_fabric_new(struct kunit *test, bool always_switch)
 	return f;
 }
 EXPORT_SYMBOL_GPL(lr_fabric_new);
+
+void lr_fabric_fault(struct kunit *test, struct lr_fabric *f, const char *rule)
+{
+	unsigned long flags = fake_pci_lock();
+	const char *why = "";
+	int err = fabric_fault_add(f->fab, rule, &why);
+
+	fake_pci_unlock(flags);
+	KUNIT_ASSERT_EQ_MSG(test, err, 0, "fault rule '%s': %s", rule, why);
+}
+EXPORT_SYMBOL_GPL(lr_fabric_fault);

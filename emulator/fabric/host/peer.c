@@ -169,10 +169,17 @@ static void drained(void *arg)
 	p->stalled = false;
 }
 
+static void greet(struct peer *p)
+{
+	u8 *body = frame(p, HELLO, sizeof(magic));
+
+	memcpy(body, magic, sizeof(magic) - 1);
+	body[sizeof(magic) - 1] = VERSION;
+}
+
 struct peer *peer_create(int fd, void (*kick_fn)(void *arg), void *arg)
 {
 	struct peer *p = calloc(1, sizeof(*p));
-	u8 *body;
 
 	if (!p || fcntl(fd, F_SETFL, O_NONBLOCK)) {
 		free(p);
@@ -182,10 +189,29 @@ struct peer *peer_create(int fd, void (*kick_fn)(void *arg), void *arg)
 	p->fd = fd;
 	p->kick = kick_fn;
 	p->arg = arg;
-	body = frame(p, HELLO, sizeof(magic));
-	memcpy(body, magic, sizeof(magic) - 1);
-	body[sizeof(magic) - 1] = VERSION;
+	greet(p);
 	return p;
+}
+
+bool peer_redial(struct peer *p, int fd)
+{
+	if (fcntl(fd, F_SETFL, O_NONBLOCK)) {
+		close(fd);
+		return false;
+	}
+	close(p->fd);
+	p->fd = fd;
+	p->greeted = false;
+	p->polls = false;
+	p->stalled = false;
+	p->resume = false;
+	p->dead = NULL;
+	p->in_len = 0;
+	p->out_len = 0;
+	greet(p);
+	if (p->wire && fabric_wire_polled(p->wire))
+		wire_poll(p, true);
+	return true;
 }
 
 bool peer_plug(struct peer *p, struct fabric *fab, struct link_end **port)
@@ -210,6 +236,11 @@ void peer_destroy(struct peer *p)
 int peer_fd(const struct peer *p)
 {
 	return p->fd;
+}
+
+bool peer_greeted(const struct peer *p)
+{
+	return p->greeted;
 }
 
 bool peer_wants_read(const struct peer *p)

@@ -43,6 +43,20 @@ struct peer *peer_create(int fd, void (*kick)(void *arg), void *arg);
  */
 bool peer_plug(struct peer *p, struct fabric *fab, struct link_end **port);
 
+/**
+ * peer_redial() - the other side is there again: go on with a new socket
+ * @p: peer that was hung up
+ * @fd: as in peer_create()
+ *
+ * The near port keeps its cable, whose link trains anew.
+ *
+ * Return: false if the socket cannot be used; it is closed then, and @p stays as it is.
+ */
+bool peer_redial(struct peer *p, int fd);
+
+/** peer_greeted() - has the other side said that it speaks this protocol? */
+bool peer_greeted(const struct peer *p);
+
 /** peer_destroy() - pull the cable, close the socket, free; NULL is allowed */
 void peer_destroy(struct peer *p);
 

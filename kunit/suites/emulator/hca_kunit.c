@@ -105,6 +105,34 @@ static void hca_violation(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lr_hca_violations(h), 1ULL);
 }
 
+/* A PD in which the driver has nothing may be called destroyed. */
+static void hca_destroyed_pd(struct kunit *test)
+{
+	struct lr_hca *h = lr_hca_new(test, NULL);
+
+	lr_hca_expect_violations(h);
+	KUNIT_ASSERT_EQ(test, lr_hca_plug(h), 0);
+	lr_hca_pd(h, 0x1ffff, false);
+	KUNIT_EXPECT_EQ(test, lr_hca_violations(h), 0ULL);
+	lr_hca_pd(h, 0x1ffff, true);
+	lr_hca_unplug(h);
+	KUNIT_EXPECT_EQ(test, lr_hca_violations(h), 0ULL);
+}
+
+/* The language of the fabric's rules is checked here too; nothing strikes without traffic. */
+static void hca_fabric_fault(struct kunit *test)
+{
+	struct lr_fabric *f = lr_fabric_new(test, true);
+	struct lr_hca *h = lr_hca_new(test, NULL);
+
+	lr_hca_connect(h, 1, f);
+	lr_fabric_fault(test, f, "in:1/smp times=0 drop");
+	lr_fabric_fault(test, f, "time at=1000000 flap=1");
+	KUNIT_ASSERT_EQ(test, lr_hca_plug(h), 0);
+	KUNIT_EXPECT_TRUE(test, lr_hca_bound(h));
+	lr_fabric_fault(test, f, "clear");
+}
+
 /* Pulled out by a fault rule in the middle of probe. The driver has to give up, no more. */
 static void hca_intree_vanishes(struct kunit *test)
 {
@@ -124,6 +152,8 @@ static struct kunit_case hca_cases[] = {
 	KUNIT_CASE(hca_intree_command_fails),
 	KUNIT_CASE(hca_intree_silent),
 	KUNIT_CASE(hca_violation),
+	KUNIT_CASE(hca_destroyed_pd),
+	KUNIT_CASE(hca_fabric_fault),
 	KUNIT_CASE(hca_intree_vanishes),
 	{}
 };

@@ -60,6 +60,14 @@ bool lr_hca_bound(struct lr_hca *h);
 /** lr_hca_fault() - add a fault rule (language: emulator/model/fault.c); a bad one ends the test */
 void lr_hca_fault(struct lr_hca *h, const char *rule);
 
+/**
+ * lr_hca_pd() - tell the model that the driver has made or destroyed a protection domain
+ * @h: the HCA
+ * @pd: its number
+ * @alive: false: destroyed; what uses it from now on is a violation
+ */
+void lr_hca_pd(struct lr_hca *h, u32 pd, bool alive);
+
 /** lr_hca_violations() - rules of the hardware broken since it was made */
 u64 lr_hca_violations(struct lr_hca *h);
 
@@ -86,6 +94,9 @@ u64 lr_hca_count(struct lr_hca *h, const char *name);
  * Return: the fabric; it lives until the test and every connected HCA are done.
  */
 struct lr_fabric *lr_fabric_new(struct kunit *test, bool always_switch);
+
+/** lr_fabric_fault() - add a fault rule (emulator/fabric/fault.c); a bad one ends the test */
+void lr_fabric_fault(struct kunit *test, struct lr_fabric *f, const char *rule);
 
 /** lr_hca_connect() - a cable from port @port (from 1) of @h into a fabric; before it is plugged */
 void lr_hca_connect(struct lr_hca *h, unsigned int port, struct lr_fabric *f);

@@ -2,8 +2,9 @@
 /*
  * Shared receive queues. Software links free entries into a list; the device starts at entry 0
  * and follows the links. It may take an entry only while fewer were taken than the doorbell
- * record says, and it reads the link of an entry only when it needs the one behind it, because
- * software writes the link of the list's tail when it gives an entry back.
+ * record says. The link of an entry is read when it is taken: software never posts the tail of its
+ * list, so the link of a posted entry is final, but it rewrites that of one given back, and
+ * entries come back in any order.
  */
 #include "core.h"
 #include "xport.h"
@@ -64,7 +65,6 @@ int srq_take(struct cx3_hca *hca, struct cx3_srq *srq, struct rwqe *w)
 	u8 raw[CX3_MAX_RQ_DESC];
 	u32 bytes = 16u << srq->c.stride;
 	struct wqe_next link;
-	u16 slot = 0;
 	int left;
 
 	if (srq->broken)
@@ -74,22 +74,16 @@ int srq_take(struct cx3_hca *hca, struct cx3_srq *srq, struct rwqe *w)
 		return 1;
 	if (bytes > sizeof(raw))
 		bytes = sizeof(raw);
-	if (left > 0 && srq->started) {
-		if (cx3_buf_read(hca, &srq->buf, slot_pos(srq, srq->last), raw, WQE_SEG))
-			left = -1;
-		layout_unpack(&wqe_next_layout, raw, &link);
-		slot = link.next & ((1u << srq->c.log_size) - 1);
-	}
-	if (left < 0 || cx3_buf_read(hca, &srq->buf, slot_pos(srq, slot), raw, bytes)) {
+	if (left < 0 || cx3_buf_read(hca, &srq->buf, slot_pos(srq, srq->next), raw, bytes)) {
 		srq_break(hca, srq);
 		return -1;
 	}
 	wqe_parse_receive(raw + WQE_SEG, bytes - WQE_SEG, w);
 	w->have = true;
-	w->index = slot;
+	w->index = srq->next;
 	w->pd = srq->c.pd;
-	srq->last = slot;
-	srq->started = true;
+	layout_unpack(&wqe_next_layout, raw, &link);
+	srq->next = link.next & ((1u << srq->c.log_size) - 1);
 	srq->c.wqe_counter++;
 	cx3_count(hca, CX3_C_WQE_RECV, 1);
 	srq_check_limit(hca, srq, left - 1);

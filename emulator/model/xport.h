@@ -137,16 +137,14 @@ struct cx3_cq {
  * @obj: head
  * @c: context; c.wqe_counter is what was taken
  * @buf: ring
- * @last: index taken last; its link tells the next one
- * @started: @last is valid
+ * @next: entry to be taken next
  * @broken: ring unreadable
  */
 struct cx3_srq {
 	struct cx3_obj obj;
 	struct srqc c;
 	struct cx3_buf buf;
-	u16 last;
-	bool started;
+	u16 next;
 	bool broken;
 };
 

@@ -216,6 +216,29 @@ static void test_srq(void)
 	rig_down(&rig);
 }
 
+/* The entry taken last comes back before one that was taken earlier: its link changes. */
+static void test_srq_order(void)
+{
+	struct v_srq srq;
+	struct cx3_srq *taken;
+	struct rwqe w;
+	struct v_sge r;
+	u32 i;
+
+	setup_with(QPT_RC, &srq, 6);
+	r = v_sge(&mb, 0, 100);
+	for (i = 0; i < 8; i++)
+		v_srq_post(&srq, &r, 1);
+	taken = srq_find(rig.h[1].hca, srq.srqn);
+	tap_ok(!srq_take(rig.h[1].hca, taken, &w) && w.index == 0, "entry 0 is taken");
+	tap_ok(!srq_take(rig.h[1].hca, taken, &w) && w.index == 1, "then entry 1");
+	v_srq_free(&srq, 1);
+	v_srq_free(&srq, 0);
+	tap_ok(!srq_take(rig.h[1].hca, taken, &w) && w.index == 2,
+	       "given back as 1 and 0, they are followed by 2");
+	rig_down(&rig);
+}
+
 static void test_srq_empty(void)
 {
 	struct v_srq srq;
@@ -508,6 +531,7 @@ int main(void)
 	test_overrun();
 	test_resize();
 	test_srq();
+	test_srq_order();
 	test_srq_empty();
 	test_xrc();
 	test_uc();

@@ -56,8 +56,8 @@ def first_file_system(folder, kern):
     return os.path.join(folder, 'icount.cpio')
 
 
-def run(t, kern, initrd, number):
-    """One run; the log of its HCA, its counts and what is left in it."""
+def run(t, kern, initrd, number, extra=''):
+    """One run: console, log of the HCA, its counts, what is left in it, seconds of CPU that QEMU took."""
     base = os.path.join(t.stage.folder, f'icount{number}')
     path = f'/tmp/lastref-{os.getpid()}-icount'
     line = ['qemu-system-x86_64', '-M', 'q35', '-smp', '1', '-accel', 'tcg,thread=single', '-m', '512M',
@@ -67,7 +67,7 @@ def run(t, kern, initrd, number):
             'console=ttyS0 panic=-1 quiet nokaslr mitigations=off tsc=reliable no_timer_check '
             'initcall_blacklist=jent_mod_init rdinit=/bin/busybox -- sh /work',
             '-plugin', f'file={t.stage.hcas.plugin}', '-device', 'cx3-root-port,id=rp0,slot=1,chassis=1',
-            '-device', f'cx3-hca,id=hca,bus=rp0,port1=a,port2=a,log={base}.log,log-commands=on']
+            '-device', f'cx3-hca,id=hca,bus=rp0,port1=a,port2=a,log={base}.log,log-commands=on{extra}']
     with subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as child:
         try:
@@ -87,6 +87,8 @@ def finish(child, base, path):
         except OSError:
             pass
     time.sleep(1)
+    with open(f'/proc/{child.pid}/stat', encoding='ascii') as stat:
+        cpu = sum(int(x) for x in stat.read().rsplit(')', 1)[1].split()[11:13]) / os.sysconf('SC_CLK_TCK')
     sock = socket.socket(socket.AF_UNIX)
     sock.connect(path)
     monitor = qmp.Qmp(sock)
@@ -95,14 +97,14 @@ def finish(child, base, path):
     monitor.close()
     os.unlink(path)
     with open(f'{base}.log', encoding='utf-8') as log:
-        return text, log.read(), counts, audit
+        return text, log.read(), counts, audit, cpu
 
 
 def scenario(t):
     kern = images.kernel('6.12')
     initrd = first_file_system(t.stage.folder, kern)
     runs = [run(t, kern, initrd, n) for n in (1, 2)]
-    text, log, counts, audit = runs[0]
+    text, log, counts, audit, cpu = runs[0]
     t.ok('WORK-DONE' in text, 'the workload ran to its end', text[-800:])
     t.ok('icount=' in log and 'UNMAP_FA' in log, 'the log has every command with its instruction count', log[-400:])
     t.ok('cmd.MAD_IFC ' in counts, 'the counts can be read afterwards', counts)
@@ -110,4 +112,7 @@ def scenario(t):
     t.ok(runs[1][1] == log, 'the second run gives the same log, to the instruction',
          next((f'{a}\n{b}' for a, b in zip(log.splitlines(), runs[1][1].splitlines()) if a != b), 'length'))
     t.equal(runs[1][2], counts, 'and the same counts')
+    lax = run(t, kern, initrd, 3, ',strict=off')
+    t.ok(lax[1] == log and lax[2] == counts, 'without strict mode the guest does exactly the same')
+    t.note(f'cost of strict mode: {cpu:.1f} and {runs[1][4]:.1f} s of CPU with it, {lax[4]:.1f} s without')
     t.note(f'instructions up to the last command: {log.splitlines()[-1].split()[1]}')

@@ -34,7 +34,7 @@ class Hcas:
         self.capture = 'pcap' in words
         self.properties = [w for w in words if '=' in w]
         self.plugin = images.tool('emulator/build.sh')
-        self._switches = []
+        self._switches = {}
         self._seen = {}
         os.makedirs(os.path.join(folder, 'hca'), exist_ok=True)
         if self.vms > 1:
@@ -51,8 +51,21 @@ class Hcas:
             # pylint: disable-next=consider-using-with
             child = subprocess.Popen([program, '-n', f'fabric-{name}', *capture, path], stdin=subprocess.DEVNULL,
                                      stdout=log, stderr=log)
-        self._switches.append((child, path))
+        self._switches[name] = child, path
         self._wait_socket(child, path)
+
+    def kill_switches(self):
+        """The switches of the machines' fabrics die; they leave their sockets behind."""
+        for child, _ in self._switches.values():
+            child.kill()
+            child.wait()
+
+    def restart_switches(self):
+        """Others take their places; a capture begins anew."""
+        for name, (_, path) in list(self._switches.items()):
+            if os.path.exists(path):
+                os.unlink(path)
+            self._start_switch(name)
 
     def _socket(self, name):
         # a socket's path has to be short
@@ -106,7 +119,7 @@ class Hcas:
         return found
 
     def stop(self):
-        for child, path in self._switches:
+        for child, path in self._switches.values():
             child.terminate()
             try:
                 child.wait(5)
@@ -115,4 +128,4 @@ class Hcas:
                 child.wait()
             if os.path.exists(path):
                 os.unlink(path)
-        self._switches = []
+        self._switches = {}

@@ -85,13 +85,22 @@ def connection(t):
 
 def death(t):
     """The switch dies: the machines see their links go and go on living."""
-    child, _ = t.stage.hcas._switches[0]                # pylint: disable=protected-access
-    child.kill()
+    t.stage.hcas.kill_switches()
     down = ('for i in $(seq 100); do [ "$(cat /sys/class/infiniband/*/ports/*/state | '
             'grep -c DOWN)" = 2 ] && exit 0; sleep 0.1; done; exit 1')
     for n, vm in enumerate(t.vms):
         t.equal(vm.sh(down, limit=30, check=False).status, 0,
                 f'the switch is killed: the links of machine {n} are DOWN')
+
+
+def revival(t):
+    """Another switch takes its place: the machines find it, and a subnet manager brings the ports up."""
+    t.stage.hcas.restart_switches()
+    t.vm.start_sh('exec opensm -t 1000 -f /tmp/opensm.log')
+    for n, vm in enumerate(t.vms):
+        t.ok(vm.sh(ACTIVE, limit=120, check=False).status == 0, f'a new switch: both ports of machine {n} are ACTIVE again')
+    out = t.vm.sh('for i in $(seq 60); do ping -c 1 -W 1 10.9.0.2 >/dev/null && exit 0; done; exit 1', limit=90, check=False)
+    t.equal(out.status, 0, 'ping over IPoIB works again')
 
 
 def capture(t):
@@ -121,5 +130,7 @@ def scenario(t):
     sm.wait(30)
     death(t)
     capture(t)
+    revival(t)
+    t.vm.sh('killall opensm')
     for vm in t.vms:
         vm.sh('rmmod ib_ipoib rdma_ucm ib_umad mlx4_ib mlx4_core')

@@ -214,8 +214,8 @@ def back(t, hca):
             limit=120)
 
 
-def a_round(t, number, hcas, drawn):
-    verb, run, both = drawn.choice(VERBS)
+def a_round(t, number, hcas, drawn, way):
+    verb, run, both = way
     leaves = drawn.choice(hcas)
     stays = hcas[1 - leaves.number]
     sm_on, silent = drawn.choice(hcas), drawn.random() < 0.4
@@ -243,8 +243,11 @@ def scenario(t):
     drawn = random.Random(seed)
     hcas = [Hca(t, n, f) for n, f in enumerate(umad.functions(t))]
     t.equal(len(hcas), 2, f'seed {seed}: two HCAs')
+    ways = []
     for number in range(rounds):
-        a_round(t, number, hcas, drawn)
+        # each way once before one comes again
+        ways = ways or drawn.sample(VERBS, len(VERBS))
+        a_round(t, number, hcas, drawn, ways.pop())
     sm = umad.start_sm(t)
     t.ok(umad.wait_active(t, check=False), 'in the end opensm makes all ports ACTIVE')
     t.equal(t.vm.sh(ib.PORTS_ACTIVE % 4, check=False).status, 0, 'and they stay so')

@@ -42,14 +42,17 @@ EXPORT_SYMBOL_GPL(ib_object_is_used);
  * @class: what it is
  * @gfp: how to allocate
  *
- * Return: the object or ERR_PTR(-ENOMEM).
+ * Return: the object, ERR_PTR(-ENOMEM) or ERR_PTR(-EOPNOTSUPP): the provider has no verbs.
  */
 struct ib_object *ib_object_new(struct ib_attachment *attachment,
 				const struct ib_object_class *class, gfp_t gfp)
 {
-	struct ib_objects *objects = attachment->device->objects;
-	struct ib_object *object = kzalloc(objects->size[class->type], gfp);
+	struct ib_device *device = attachment->device;
+	struct ib_object *object;
 
+	if (!device->ops->verbs)
+		return ERR_PTR(-EOPNOTSUPP);
+	object = kzalloc(device->objects->size[class->type], gfp);
 	if (!object)
 		return ERR_PTR(-ENOMEM);
 	ib_attachment_get(attachment);

@@ -121,6 +121,11 @@ static bool ib_roster_retry_due(struct ib_attachment *attachment)
 	return due;
 }
 
+static bool ib_roster_is_for(struct ib_device *device, struct ib_client *client)
+{
+	return !device->ops->offer || device->ops->offer(device, client);
+}
+
 static void ib_roster_offer(struct ib_device *device)
 {
 	struct ib_attachment *attachment;
@@ -129,7 +134,7 @@ static void ib_roster_offer(struct ib_device *device)
 	mutex_lock(&ib_registry.lock);
 	list_for_each_entry(client, &ib_registry.clients, node) {
 		if (client->leaving || client->stuck || ib_roster_client_must_go(client) ||
-		    !ib_services_up(device, client->needs))
+		    !ib_services_up(device, client->needs) || !ib_roster_is_for(device, client))
 			continue;
 		attachment = ib_roster_pair(device, client);
 		if (attachment) {

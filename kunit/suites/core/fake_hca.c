@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 
 #include "fake.h"
+#include "fake_offer.h"
 
 atomic_t fake_breaches;
 EXPORT_SYMBOL_GPL(fake_breaches);
@@ -168,6 +169,7 @@ static const struct ib_device_ops fake_device_ops = {
 	.owner = THIS_MODULE,
 	.flush = fake_device_flush,
 	.stop = fake_device_stop,
+	.offer = fake_offer,
 };
 
 static struct ib_device *fake_create(struct ib_hca *hca, void *priv)

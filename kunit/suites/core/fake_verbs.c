@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 
 #include "fake_verbs.h"
+#include "fake_offer.h"
 
 /**
  * struct vfake_device - an incarnation
@@ -808,6 +809,7 @@ static const struct ib_device_ops vfake_device_ops = {
 	.verbs = &vfake_verbs,
 	.flush = vfake_device_flush,
 	.stop = vfake_device_stop,
+	.offer = fake_offer,
 };
 
 static struct ib_device *vfake_create(struct ib_hca *hca, void *priv)

@@ -9,7 +9,7 @@
 
 #include "mad_bench.h"
 
-#define CLASS 0x32
+#define TEST_CLASS 0x32
 #define DATA (IB_MAD_SIZE - IB_VENDOR2_DATA)
 #define REPEATED (IB_VENDOR2_DATA - IB_RMPP_HEADER)
 #define FUZZ_ROUNDS 10000
@@ -19,7 +19,7 @@ static struct ib_mad_agent *rmpp_agent(struct mad_bench *mb, u8 port, bool serve
 {
 	struct ib_mad_agent_init init;
 
-	mad_init_agent(mb, &init, 1, CLASS);
+	mad_init_agent(mb, &init, 1, TEST_CLASS);
 	init.port = port;
 	init.rmpp = 1;
 	init.max_message = limit;
@@ -56,7 +56,7 @@ static struct ib_mad_send *message(struct mad_bench *mb, struct ib_mad_agent *ag
 				   u32 timeout)
 {
 	struct mad_head head = {
-		.class = CLASS, .method = IB_METHOD_GET, .tid = ib_mad_tid(agent),
+		.class = TEST_CLASS, .method = IB_METHOD_GET, .tid = ib_mad_tid(agent),
 	};
 	struct ib_mad_send *send = mad_send_new(mb, agent, IB_VENDOR2_DATA + bytes, &head);
 
@@ -318,7 +318,7 @@ static void a_closed_window(struct kunit *test)
 /* A segment as a peer sends it; @method says whether it is a response. */
 static void write_segment(u8 *mad, u8 method, u64 tid, u32 segment, u8 flags, u32 length)
 {
-	struct mad_head head = { .class = CLASS, .method = method, .tid = tid };
+	struct mad_head head = { .class = TEST_CLASS, .method = method, .tid = tid };
 
 	memset(mad, 0, IB_MAD_SIZE);
 	mad_write_head(mad, &head);
@@ -343,7 +343,7 @@ struct asker {
 
 static void begin_receiver(struct kunit *test, struct asker *a, u32 limit)
 {
-	struct mad_head head = { .class = CLASS, .method = IB_METHOD_GET };
+	struct mad_head head = { .class = TEST_CLASS, .method = IB_METHOD_GET };
 	struct ib_mad_send *send;
 
 	a->p.mb = mad_bench_up(test, "lr-rmpp");
@@ -604,7 +604,7 @@ static void users_may_do_it_themselves(struct kunit *test)
 	u8 mad[IB_MAD_SIZE];
 	u32 i;
 
-	mad_init_agent(mb, &init, 1, CLASS);
+	mad_init_agent(mb, &init, 1, TEST_CLASS);
 	init.user_rmpp = true;
 	agent = mad_agent(mb, &init);
 	for (i = 1; i <= 3; i++) {
@@ -786,7 +786,7 @@ static void fuzzed_segments(struct kunit *test)
 	kunit_info(test, "seed %llu\n", seed);
 	prandom_seed_state(&f->rnd, seed);
 	f->mb = mad_bench_up(test, "lr-rmpp");
-	mad_init_agent(f->mb, &init, 1, CLASS);
+	mad_init_agent(f->mb, &init, 1, TEST_CLASS);
 	init.rmpp = 1;
 	init.max_message = FUZZ_LIMIT;
 	init.recv = fuzz_recv;

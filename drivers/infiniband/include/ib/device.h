@@ -25,6 +25,7 @@ struct ib_attachment;
 struct ib_cache;
 struct ib_device;
 struct ib_event_queue;
+struct ib_client;
 struct ib_hca;
 struct ib_objects;
 struct ib_revoke_list;
@@ -72,6 +73,9 @@ enum ib_device_state {
  * @stop: unsubscribe from the HCA's events and synchronise with their handlers, give back what the
  *	provider's create took.  Verbs can no longer run.  May send commands (which fail when the
  *	HCA is gone).  Process context, may sleep, cannot fail; called exactly once.
+ * @offer: may this client be offered the device?  For devices that a test makes, which the clients of
+ *	the running system are not to meet.  Any answer must stay the same.  NULL: every client.
+ *	Process context, must not sleep.
  *
  * After @stop has returned nothing of the provider is called for this device.
  */
@@ -80,6 +84,7 @@ struct ib_device_ops {
 	const struct ib_verbs_ops *verbs;
 	void (*flush)(struct ib_device *device);
 	void (*stop)(struct ib_device *device);
+	bool (*offer)(const struct ib_device *device, const struct ib_client *client);
 };
 
 /**

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reserved bits: in strict mode each that a driver sets in a context or work request is a violation.
+ * Reserved bits: in strict mode each that a driver sets in a context or work request violates.
  */
 #include "lib/tap.h"
 #include "lib/verbs.h"

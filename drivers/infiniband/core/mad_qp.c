@@ -367,12 +367,18 @@ bool ib_mad_repair(struct ib_mad_qp *qp)
 static int ib_mad_buffer_post(struct ib_mad_buffer *buffer)
 {
 	struct ib_mad_qp *qp = buffer->qp;
-	struct ib_sge sge = {
+	struct ib_sge sge[] = { {
 		.addr = ib_mad_buffer_place(buffer).dma,
 		.length = IB_MAD_RECV_BYTES,
 		.lkey = qp->port->pd->local_dma_lkey,
+	}, {
+		.addr = qp->pages[qp->npages - 1].dma,
+		.length = PAGE_SIZE,
+		.lkey = qp->port->pd->local_dma_lkey,
+	} };
+	struct ib_recv_wr wr = {
+		.cqe = &buffer->cqe, .sg_list = sge, .num_sge = ARRAY_SIZE(sge)
 	};
-	struct ib_recv_wr wr = { .cqe = &buffer->cqe, .sg_list = &sge, .num_sge = 1 };
 	const struct ib_recv_wr *bad;
 
 	return ib_qp_post_recv(qp->qp, &wr, &bad);
@@ -431,7 +437,7 @@ static void ib_mad_received(struct ib_mad_buffer *buffer, const struct ib_wc *wc
 	struct ib_mad_port *port = buffer->qp->port;
 	struct ib_mad_rx *rx = NULL;
 
-	if (wc->byte_len >= IB_GRH_SIZE + IB_MAD_HEADER)
+	if (wc->byte_len >= IB_GRH_SIZE + IB_MAD_HEADER && wc->byte_len <= IB_MAD_RECV_BYTES)
 		rx = ib_mad_copy_out(buffer, wc);
 	spin_lock_bh(&port->lock);
 	if (rx) {
@@ -475,8 +481,9 @@ static unsigned int ib_mad_queue_size(struct ib_mad_port *port, unsigned int wan
 
 static int ib_mad_pages_alloc(struct ib_mad_qp *qp)
 {
+	/* The last page takes what is longer than a MAD, from all of them: nobody reads it. */
 	unsigned int n = DIV_ROUND_UP(qp->nbuffers, IB_MAD_BUFFERS_PER_PAGE) +
-			 DIV_ROUND_UP(qp->nslots, IB_MAD_SLOTS_PER_PAGE);
+			 DIV_ROUND_UP(qp->nslots, IB_MAD_SLOTS_PER_PAGE) + 1;
 	struct ib_mad_page *page;
 
 	qp->pages = kvcalloc(n, sizeof(*qp->pages), GFP_KERNEL);
@@ -576,7 +583,7 @@ static int ib_mad_qp_start(struct ib_mad_qp *qp)
 			.max_send_wr = qp->nslots,
 			.max_recv_wr = qp->nbuffers,
 			.max_send_sge = 1,
-			.max_recv_sge = 1,
+			.max_recv_sge = 2,
 		},
 		.send_cq = port->cq,
 		.recv_cq = port->cq,

@@ -445,13 +445,13 @@ bool ib_mad_send_answer(struct ib_mad_port *port, struct ib_mad_owner *owner, st
 		u32 flags = sending->send.flags;
 
 		/* A late answer to a busy one's first try is as good as one to the last. */
-		if (flags & IB_MAD_SEND_BUSY && status & IB_STATUS_BUSY && sending->tries)
-			keep = false;
-		else if (flags & IB_MAD_SEND_REDIRECT && status & IB_STATUS_REDIRECT &&
+		keep = !(flags & IB_MAD_SEND_BUSY && status & IB_STATUS_BUSY && sending->tries);
+		/* One that came in segments has stopped the timer of the next try. */
+		if (!keep && sending->state == IB_MAD_JOINING)
+			ib_mad_send_wait(port, sending);
+		if (keep && flags & IB_MAD_SEND_REDIRECT && status & IB_STATUS_REDIRECT &&
 			 ib_mad_send_redirect(port, sending, recv))
 			keep = false;
-		else
-			keep = true;
 		if (keep) {
 			sending->response = recv;
 			ib_mad_send_end(port, sending, 0);

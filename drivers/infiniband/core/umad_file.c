@@ -19,6 +19,9 @@ static void umad_file_free(struct kref *ref)
 
 	list_for_each_entry_safe(packet, next, &file->recv, node)
 		umad_packet_free(packet);
+	/* Sends of agents that were reaped while the file was being closed. */
+	list_for_each_entry_safe(packet, next, &file->sends, node)
+		umad_packet_free(packet);
 	ib_attachment_put(file->attachment);
 	kfree(file);
 }

@@ -52,6 +52,17 @@ def tools(t):
     t.ok('Link detected: yes' in t.vm.sh(f'ip netns exec h0p1 ethtool {name}').out, 'ethtool: link')
 
 
+PACKET = ('import socket; s = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0); '
+          's.bind(("{name}", 0x0800)); s.send(bytes(50))')
+
+
+def packet_socket_without_an_address(t):
+    """It has nowhere to send to, and used to be a NULL pointer."""
+    name = ipnet.name_in(t, *A)
+    got = t.vm.sh(f"ip netns exec h0p1 python3 -c '{PACKET.format(name=name)}'", check=False)
+    t.ok(got.status and 'Errno 22' in got.err, 'a packet socket without an address is refused', got.err)
+
+
 def sends(t):
     for size in SIZES:
         for v6 in (False, True):
@@ -131,6 +142,7 @@ def scenario(t):
     ipnet.bring_up(t)
     shows(t)
     sends(t)
+    packet_socket_without_an_address(t)
     tools(t)
     groups(t)
     children(t)

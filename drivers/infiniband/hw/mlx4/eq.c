@@ -374,7 +374,7 @@ static bool all_taken_back(struct mlx4_dev *dev)
 	for (i = 0; i < dev->eqs.count; i++)
 		if (dev->eqs.eq[i].made)
 			return false;
-	return !ib_hca_is_gone(dev->hca);
+	return !ib_hca_is_over(dev->hca);
 }
 
 static int try_kind(struct mlx4_dev *dev, unsigned int kind)

@@ -179,7 +179,7 @@ int mlx4_caps_read(struct mlx4_dev *dev)
 	return err;
 }
 
-/* The board's name stands there as text where a certain maker signed, else word by word reversed. */
+/* The board's name is text where a certain maker signed, else each of its words is reversed. */
 static int read_adapter(struct mlx4_dev *dev, const void *out, u32 unused)
 {
 	char *id = dev->caps.board_id;

@@ -389,7 +389,6 @@ int mlx4_ib_cq_take(struct mlx4_ib_dev *dev, struct mlx4_ib_cq *cq)
 
 void mlx4_ib_cq_unmake(struct mlx4_ib_dev *dev, struct mlx4_ib_cq *cq)
 {
-	mlx4_ib_buf_free(dev, &cq->spare);
 	mlx4_ib_buf_free(dev, &cq->buf);
 	mlx4_ib_record_free(dev, &cq->record);
 	mlx4_ib_number_free(dev, &dev->cqs, cq_tables, cq->cqn);
@@ -471,10 +470,9 @@ static int cq_resize(struct mlx4_ib_dev *dev, struct mlx4_ib_cq *cq, unsigned in
 		spin_lock_irq(&cq->lock);
 		cq_switch(cq, &buf, log_size);
 		spin_unlock_irq(&cq->lock);
-	} else if (!call.status) {
-		swap(cq->spare, buf);
 	}
-	mlx4_ib_buf_free(dev, &buf);
+	/* Without an answer the HCA may use the new ring: it is kept until that cannot be. */
+	mlx4_ib_buf_end(dev, &buf, NULL, err && !call.status);
 out:
 	mlx4_mailbox_free(dev->core, call.in);
 	return err;

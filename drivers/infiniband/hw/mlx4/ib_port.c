@@ -81,9 +81,9 @@ static void query_limits(struct mlx4_ib_dev *dev, struct ib_device_attr *attr)
 	attr->max_cqe = BIT(caps->log_cq_size) - 1;
 	attr->max_mr = objects_of(dev, MLX4_DMPT);
 	attr->max_pd = caps->pds - caps->reserved_pds;
-	attr->max_qp_rd_atom = BIT(caps->log_rd_req);
-	attr->max_qp_init_rd_atom = BIT(caps->log_rd_resp);
-	attr->max_qp_rd_atom = min_t(u32, attr->max_qp_rd_atom, attr->max_qp_init_rd_atom);
+	attr->max_qp_rd_atom = min_t(u32, BIT(caps->log_rd_resp),
+				     dev->core->icm.tables[MLX4_RDMARC].entry / caps->rdmarc_size);
+	attr->max_qp_init_rd_atom = BIT(caps->log_rd_req);
 	attr->max_res_rd_atom = attr->max_qp_rd_atom * attr->max_qp;
 	attr->max_ah = INT_MAX;
 	attr->max_mcast_grp = dev->core->icm.tables[MLX4_MCG].count;

@@ -42,7 +42,7 @@ static int sq_lay_out(struct mlx4_ib_dev *dev, struct mlx4_ib_qp *qp,
 	struct mlx4_ib_wq *sq = &qp->sq;
 
 	if (init->cap.max_send_sge > caps->sq_sg || init->cap.max_inline_data > MLX4_WQE_MAX ||
-	    init->cap.max_send_wr > 1u << caps->log_qp_size)
+	    init->cap.max_send_wr > (1u << caps->log_qp_size) - MLX4_IB_SQ_SPARE)
 		return -EINVAL;
 	bytes = max(overhead + init->cap.max_send_sge * MLX4_WQE_SEG,
 		    mlx4_ib_inline_end(overhead, init->cap.max_inline_data));

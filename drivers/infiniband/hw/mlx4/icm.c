@@ -112,7 +112,7 @@ static void chunk_down(struct mlx4_dev *dev, struct mlx4_table *table, unsigned 
 		.in_mod = chunk->pages,
 	};
 
-	if (mlx4_cmd(dev, &call) || ib_hca_is_gone(dev->hca))
+	if (mlx4_cmd(dev, &call) || ib_hca_is_over(dev->hca))
 		return;
 	mlx4_chunk_free(dev, chunk);
 }

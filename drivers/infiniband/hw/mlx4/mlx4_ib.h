@@ -258,7 +258,6 @@ void mlx4_ib_number_hide(struct xarray *table, u32 number);
  * @flushed: posted requests complete by software, after what the ring holds
  * @ended: the ring has been read to its end after @flushed: it is not looked at any more
  * @resizing: one change of the ring at a time
- * @spare: a ring that the HCA may or may not use, since the resize got no answer
  * @send_qps: &mlx4_ib_qp.send_node of those whose sends complete here
  * @recv_qps: &mlx4_ib_qp.recv_node of those whose receives do, SRQs not counted
  */
@@ -274,7 +273,6 @@ struct mlx4_ib_cq {
 	bool flushed;
 	bool ended;
 	struct mutex resizing; /* one change of the ring at a time */
-	struct mlx4_ib_buf spare;
 	struct list_head send_qps;
 	struct list_head recv_qps;
 };

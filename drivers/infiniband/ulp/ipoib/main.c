@@ -26,8 +26,8 @@ MODULE_PARM_DESC(mcast_debug_level, "Has no effect: use dynamic debug");
 
 static unsigned int ipoib_ring_size(unsigned int wanted)
 {
-	return clamp(roundup_pow_of_two(clamp(wanted, 2U, (unsigned int)IPOIB_RING_MAX)),
-		     (unsigned long)IPOIB_RING_MIN, (unsigned long)IPOIB_RING_MAX);
+	wanted = clamp_t(unsigned int, wanted, IPOIB_RING_MIN, IPOIB_RING_MAX);
+	return roundup_pow_of_two(wanted);
 }
 
 static int __init ipoib_init(void)

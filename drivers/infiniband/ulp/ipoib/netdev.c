@@ -153,6 +153,9 @@ static const struct net_device_ops ipoib_netdev_ops = {
 static int ipoib_header_create(struct sk_buff *skb, struct net_device *netdev, unsigned short type,
 			       const void *daddr, const void *saddr, unsigned int len)
 {
+	/* A packet socket that was bound, and sends without an address, gives none. */
+	if (!daddr)
+		return -EINVAL;
 	return ipoib_header_push(skb, daddr, type);
 }
 

@@ -105,7 +105,8 @@ static void ipoib_path_wait(struct ipoib_path *path, struct sk_buff *skb)
 static void ipoib_path_ask_again(struct ipoib_path *path)
 {
 	spin_lock_bh(&path->lock);
-	if (path->stale) {
+	/* While one query is under way it stays stale: that answer may be older than the event. */
+	if (path->stale && !READ_ONCE(path->query)) {
 		WRITE_ONCE(path->stale, false);
 		ipoib_path_note(path, IPOIB_NOTE_ASK);
 	}
@@ -243,6 +244,8 @@ static void ipoib_path_ask(struct ipoib_path *path)
 		atomic_long_inc(&iface->counts.path_errors);
 		if (!rcu_access_pointer(path->ah))
 			ipoib_path_forget(path);
+		else
+			WRITE_ONCE(path->stale, true);
 	}
 }
 

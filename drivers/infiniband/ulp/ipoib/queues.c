@@ -170,6 +170,10 @@ int ipoib_queues_make(struct ipoib_iface *iface)
 	}
 	iface->max_mtu = port_mtu - IPOIB_ENCAP_LEN;
 	iface->queues = q;
+	/* New CQs know nothing of what the user wants. */
+	if (iface->rx_moderation.usecs || iface->rx_moderation.frames ||
+	    iface->tx_moderation.usecs || iface->tx_moderation.frames)
+		WRITE_ONCE(iface->moderate, true);
 	return 0;
 }
 

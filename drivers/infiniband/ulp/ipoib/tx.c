@@ -190,7 +190,11 @@ netdev_tx_t ipoib_xmit(struct sk_buff *skb, struct net_device *netdev)
 	header = (const struct ipoib_header *)skb->data;
 	if (unlikely(!ipoib_tx_room(iface->queues))) {
 		netif_stop_queue(netdev);
-		return NETDEV_TX_BUSY;
+		/* As in ipoib_tx_stop_when_full(): the last completions may have come in between. */
+		smp_mb();
+		if (!ipoib_tx_room(iface->queues))
+			return NETDEV_TX_BUSY;
+		netif_start_queue(netdev);
 	}
 	if (unlikely(!ipoib_proto_known(header->proto))) {
 		atomic_long_inc(&iface->counts.tx_dropped_unknown);
@@ -262,9 +266,13 @@ static void ipoib_tx_one(struct ipoib_iface *iface, const struct ib_wc *wc, int 
 static void ipoib_tx_done(struct ipoib_iface *iface, const struct ipoib_tx_sum *sum)
 {
 	struct net_device *netdev = iface->netdev;
+	struct netdev_queue *txq = netdev_get_tx_queue(netdev, 0);
 	struct ipoib_queues *q = iface->queues;
 
+	/* What a post refused is taken back under this lock, and BQL has none of its own. */
+	__netif_tx_lock(txq, smp_processor_id());
 	netdev_completed_queue(netdev, sum->packets, sum->bytes);
+	__netif_tx_unlock(txq);
 	if (sum->wire)
 		dev_sw_netstats_tx_add(netdev, sum->wire, sum->bytes);
 	/* Pairs with ipoib_tx_stop_when_full(). */

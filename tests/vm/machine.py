@@ -212,14 +212,18 @@ class Machine:
                 return f'{name}: {lines[-1]}'
         return f'nothing on its console; see {self.folder}'
 
-    def console_splats(self):
-        """Complaints on the console: a panic gets no further than there."""
+    def console_text(self):
+        """What the console said, '' if there is none."""
         try:
             with open(os.path.join(self.folder, 'console.log'), errors='replace',
                       encoding='utf-8') as text:
-                return kmsg.splats([line.rstrip() for line in text])
+                return text.read()
         except OSError:
-            return []
+            return ''
+
+    def console_splats(self):
+        """Complaints on the console: a panic gets no further than there."""
+        return kmsg.splats([line.rstrip() for line in self.console_text().splitlines()])
 
     def alive(self):
         return self.process is not None and self.process.poll() is None
@@ -311,6 +315,15 @@ class Machine:
         self.say(mark)
         if not self.log.wait_line(mark, at, limit):
             raise channel.GuestGone('the kernel log does not arrive any more')
+
+    def wake(self):
+        """Wake it from suspend-to-RAM, if the firmware has not done so by itself: after its first sleep
+        SeaBIOS sometimes wakes at once."""
+        try:
+            self.qmp.command('system_wakeup')
+        except qmp.QmpError as why:
+            if 'not in suspended state' not in str(why):
+                raise
 
     def hmp(self, line):
         return self.qmp.hmp(line)

@@ -127,7 +127,7 @@ class Ways:
         mark = self.t.vm.qmp.mark()
         job = self.t.vm.start_sh('echo mem >/sys/power/state')
         slept = self.t.vm.qmp.wait_event('SUSPEND', mark)
-        self.t.vm.qmp.command('system_wakeup')
+        self.t.vm.wake()
         return bool(slept) and job.wait(60).status == 0, 4, ''
 
     def client(self):

@@ -145,7 +145,7 @@ def x7_suspend(hca):
     job = hca.t.vm.start_sh('echo mem >/sys/power/state')
     if not hca.t.vm.qmp.wait_event('SUSPEND', mark):
         raise AssertionError('the machine does not sleep')
-    hca.t.vm.qmp.command('system_wakeup')
+    hca.t.vm.wake()
     hca.t.equal(job.wait(60).status, 0, 'the machine sleeps and wakes')
     return 0
 

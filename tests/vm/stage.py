@@ -27,20 +27,7 @@ class Stage:
         self.names = []
 
     def open(self):
-        """Boot the machines.
-
-        Now and then QEMU's emulation runs a half-patched instruction of the kernel on a second CPU, and
-        the kernel dies of int3 before the first program; nothing of ours is there yet. It boots again.
-        """
-        try:
-            self._boot()
-        except channel.GuestGone:
-            if not any('Oops: int3' in vm.console_text() for vm in self.vms):
-                raise
-            self.vms, self.hcas = [], None
-            self._boot()
-
-    def _boot(self):
+        """Boot the machines."""
         try:
             for n in range(self.scenario.vms):
                 vm = Machine(self.spec, os.path.join(self.folder, f'vm{n}'), self._devices(n))

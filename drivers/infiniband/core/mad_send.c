@@ -450,7 +450,7 @@ bool ib_mad_send_answer(struct ib_mad_port *port, struct ib_mad_owner *owner, st
 		if (!keep && sending->state == IB_MAD_JOINING)
 			ib_mad_send_wait(port, sending);
 		if (keep && flags & IB_MAD_SEND_REDIRECT && status & IB_STATUS_REDIRECT &&
-			 ib_mad_send_redirect(port, sending, recv))
+		    ib_mad_send_redirect(port, sending, recv))
 			keep = false;
 		if (keep) {
 			sending->response = recv;

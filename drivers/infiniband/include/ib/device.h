@@ -73,8 +73,8 @@ enum ib_device_state {
  * @stop: unsubscribe from the HCA's events and synchronise with their handlers, give back what the
  *	provider's create took.  Verbs can no longer run.  May send commands (which fail when the
  *	HCA is gone).  Process context, may sleep, cannot fail; called exactly once.
- * @offer: may this client be offered the device?  For devices that a test makes, which the clients of
- *	the running system are not to meet.  Any answer must stay the same.  NULL: every client.
+ * @offer: may this client be offered the device?  For devices that a test makes, which the clients
+ *	of the running system are not to meet.  Any answer must stay the same.  NULL: every client.
  *	Process context, must not sleep.
  *
  * After @stop has returned nothing of the provider is called for this device.

@@ -190,7 +190,7 @@ netdev_tx_t ipoib_xmit(struct sk_buff *skb, struct net_device *netdev)
 	header = (const struct ipoib_header *)skb->data;
 	if (unlikely(!ipoib_tx_room(iface->queues))) {
 		netif_stop_queue(netdev);
-		/* As in ipoib_tx_stop_when_full(): the last completions may have come in between. */
+		/* As in ipoib_tx_stop_when_full(): the last completions may have come. */
 		smp_mb();
 		if (!ipoib_tx_room(iface->queues))
 			return NETDEV_TX_BUSY;

@@ -20,6 +20,7 @@ import images
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 FOLDERS = ('kunit', 'drivers', 'emulator')
+OURS = ('drivers/infiniband/core/', 'drivers/infiniband/ulp/ipoib/')
 OPTION = re.compile(r'^config (\w+)\n\ttristate', re.M)
 RESULT = re.compile(r'^ {4}(not )?ok \d+ (.*?)(?: # SKIP *(.*))?$')
 PLAN = re.compile(r'^ {4}1\.\.(\d+)$', re.M)
@@ -44,10 +45,9 @@ def build():
             if os.path.isdir(os.path.join(images.REPO, folder)):
                 shutil.copytree(os.path.join(images.REPO, folder), os.path.join(work, folder),
                                 dirs_exist_ok=True, symlinks=True)
-        core = os.path.exists(os.path.join(images.REPO, 'drivers/infiniband/core/Kbuild'))
         with open(os.path.join(work, 'Kbuild'), 'w', encoding='utf-8') as text:
-            text.write('obj-m += ' + ('drivers/infiniband/core/ ' if core else '')
-                       + 'kunit/suites/\n')
+            text.write(f'subdir-ccflags-y += -I{work}/drivers/infiniband/include\n'
+                       f"obj-m += {' '.join(OURS)} kunit/suites/\n")
         done = subprocess.run(['make', '-s', '-C', kernel.kdir(), f'M={work}',
                                f'-j{os.cpu_count() or 1}', *options, 'modules'],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

@@ -324,14 +324,5 @@ class Machine:
         if not self.log.wait_line(mark, at, limit):
             raise channel.GuestGone('the kernel log does not arrive any more')
 
-    def wake(self):
-        """Wake it from suspend-to-RAM, if the firmware has not done so by itself: after its first sleep
-        SeaBIOS sometimes wakes at once."""
-        try:
-            self.qmp.command('system_wakeup')
-        except qmp.QmpError as why:
-            if 'not in suspended state' not in str(why):
-                raise
-
     def hmp(self, line):
         return self.qmp.hmp(line)

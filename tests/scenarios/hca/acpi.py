@@ -31,7 +31,7 @@ def plug(t, name):
     text = t.vm.qmp.hmp('device_add ' + t.stage.hcas.device(0, 0, name, 'hcaport0'))
     t.ok(not text.strip(), f'{name}: plugged in', text)
     # a subnet manager stays with the port it began with
-    t.vm.sh('killall -w opensm; for i in $(seq 200); do [ -e /dev/infiniband/umad1 ] && exit 0; sleep 0.1; done; exit 1')
+    t.vm.sh('killall -9 -w opensm; for i in $(seq 200); do [ -e /dev/infiniband/umad1 ] && exit 0; sleep 0.1; done; exit 1')
     t.vm.start_sh('exec opensm -t 1000 -f /tmp/opensm.log')
     got = t.vm.sh(ib.PORTS_ACTIVE % 2, limit=90, check=False)
     t.equal(got.status, 0, f'{name}: opensm makes its ports ACTIVE')

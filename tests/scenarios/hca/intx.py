@@ -32,6 +32,6 @@ def scenario(t):
          ib.words(got, done))
     more = line_count(t) - first
     t.ok(more >= 200, 'at least one interrupt for each of 200 rounds', str(more))
-    t.vm.sh('killall opensm; rmmod ib_umad mlx4_ib mlx4_core')
+    t.vm.sh('killall -9 -w opensm; rmmod ib_umad mlx4_ib mlx4_core')
     t.equal(t.vm.qmp.command('qom-get', path='/machine/peripheral/hca0', property='audit'), '',
             'nothing is left in the HCA after an unload')

@@ -67,7 +67,7 @@ def scenario(t):
             'in domains that forget a mapping at once')
     pingpong(t, devices)
     ipoib(t)
-    t.vm.sh('ip netns del a; ip netns del b; sleep 0.5; killall opensm; rmmod ib_ipoib')
+    t.vm.sh('ip netns del a; ip netns del b; sleep 0.5; killall -9 -w opensm; rmmod ib_ipoib')
     t.vm.sh('rmmod ib_umad mlx4_ib mlx4_core && modprobe mlx4_ib && rmmod mlx4_ib mlx4_core')
     t.vm.settle()
     t.equal(complaints(t, position), [], 'load, use and unload: no fault of the IOMMU')

@@ -131,6 +131,6 @@ def scenario(t):
     death(t)
     capture(t)
     revival(t)
-    t.vm.sh('killall opensm')
+    t.vm.sh('killall -9 -w opensm')
     for vm in t.vms:
         vm.sh('rmmod ib_ipoib rdma_ucm ib_umad mlx4_ib mlx4_core')

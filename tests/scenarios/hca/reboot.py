@@ -7,6 +7,7 @@
 # alone: yes
 """In-tree modules, loaded and in use when the machine goes down: an IPoIB interface is up, a ping-pong runs."""
 import os
+import re
 import shutil
 
 import ib
@@ -41,9 +42,14 @@ def work(t, when):
     t.ok('QP' in audit, f'{when}: the HCA is in use')
 
 
+# In-tree destroys a process's queue pairs before it takes the doorbell page from it (docs/emulator.md): a
+# program that runs on meanwhile may ring for one of the dead, from user space.
+LATE_PROGRAM = re.compile(r'violation doorbell-dead: send doorbell for dead QP .* ip=[0-7]?[0-9a-f]{1,11}\)')
+
+
 def clean(t, when):
-    seen = t.stage.hcas.violations()
-    t.equal(seen, [], f'{when}: no violation of the HCA')
+    seen = [line for line in t.stage.hcas.violations() if not LATE_PROGRAM.search(line)]
+    t.equal(seen, [], f'{when}: no violation of the HCA but a late program\'s')
 
 
 def boots(t):

@@ -37,17 +37,29 @@ static const struct ib_object_class ib_ah_class = {
 	.describe = ib_ah_describe,
 };
 
-static int ib_ah_check(struct ib_device *device, const struct ib_ah_attr *attr)
+/**
+ * ib_ah_check() - could there be an AH like this?
+ * @device: the device
+ * @attr: what it shall be like
+ *
+ * Context: any; reads the port's cache.
+ * Return: 0; -EINVAL: no such port, SL, LID or GID; -ENODEV: the cache has been closed.
+ */
+int ib_ah_check(struct ib_device *device, const struct ib_ah_attr *attr)
 {
 	union ib_gid gid;
+	int err;
 
 	if (!attr->port || attr->port > device->phys_port_cnt)
 		return -EINVAL;
 	if (attr->sl > 15 || (attr->dlid == IB_LID_NONE && !attr->has_grh))
 		return -EINVAL;
-	if (attr->has_grh)
-		return ib_gid_cached(device, attr->port, attr->grh.sgid_index, &gid);
-	return 0;
+	if (!attr->has_grh)
+		return 0;
+	err = ib_gid_cached(device, attr->port, attr->grh.sgid_index, &gid);
+	if (!err && !gid.global.subnet_prefix && !gid.global.interface_id)
+		err = -EINVAL;
+	return err;
 }
 
 struct ib_ah *ib_ah_create(struct ib_pd *pd, const struct ib_ah_attr *attr, gfp_t gfp)

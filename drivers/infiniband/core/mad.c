@@ -36,10 +36,12 @@ static void ib_mad_empty_trash(struct ib_mad_port *port)
 /* The hardware has given everything back: nothing that is under way will be answered. */
 static bool ib_mad_bury(struct ib_mad_port *port)
 {
-	if (!READ_ONCE(port->dead))
+	if (!READ_ONCE(port->dead) || port->buried)
 		return false;
 	spin_lock_bh(&port->lock);
 	ib_mad_agents_end_sends(port, -EIO);
+	/* None is added to the dead, so once is enough: there may be thousands. */
+	port->buried = true;
 	spin_unlock_bh(&port->lock);
 	return false;
 }
@@ -91,9 +93,11 @@ static struct ib_mad_port *ib_mad_port_alloc(struct ib_service_instance *instanc
 	port->next_hi_tid = get_random_u32() & 0xffffff;
 	INIT_LIST_HEAD(&port->agents);
 	hash_init(port->sends);
+	hash_init(port->ids);
 	INIT_WORK(&port->work, ib_mad_work);
 	INIT_LIST_HEAD(&port->rx);
 	INIT_LIST_HEAD(&port->local);
+	INIT_LIST_HEAD(&port->errands);
 	INIT_LIST_HEAD(&port->done);
 	INIT_LIST_HEAD(&port->trash);
 	ib_mad_timers_init(port);
@@ -108,6 +112,7 @@ static void ib_mad_port_free(struct ib_mad_port *port)
 	spin_lock_bh(&port->lock);
 	list_splice_init(&port->rx, &port->trash);
 	WARN_ON_ONCE(!list_empty(&port->done) || !list_empty(&port->local) ||
+		     !list_empty(&port->errands) ||
 		     !list_empty(&port->agents) || timerqueue_getnext(&port->timers));
 	spin_unlock_bh(&port->lock);
 	ib_mad_empty_trash(port);

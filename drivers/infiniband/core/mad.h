@@ -224,7 +224,9 @@ struct ib_rmpp_tx {
  * @agent_node: in &ib_mad_owner.sends, from post until done is called
  * @node: in &ib_mad_port.done or &ib_mad_port.local
  * @hash: in &ib_mad_port.sends
- * @timer: for the response or, with RMPP, for the ACK
+ * @by_id: in &ib_mad_port.ids
+ * @timer: for the response or, with RMPP, for the ACK; set in each state but IDLE, LOCAL, ENDED and
+ *	SENDING, where the hardware keeps the time
  * @msg: on its way to a slot
  * @slots: slots that carry it
  * @tries: how often it may still be repeated
@@ -240,6 +242,7 @@ struct ib_mad_sending {
 	struct list_head agent_node;
 	struct list_head node;
 	struct hlist_node hash;
+	struct hlist_node by_id;
 	struct ib_mad_timer timer;
 	struct ib_mad_msg msg;
 	unsigned int slots;
@@ -319,6 +322,7 @@ struct ib_mad_seen {
  * @next_hi_tid: where the search for the next number begins
  * @agents: &ib_mad_owner.node
  * @sends: by TID
+ * @ids: the same by &ib_mad_send.id
  * @last_id: &ib_mad_send.id of the last
  * @timers: see mad_timer.c
  * @tick: wakes @work for them
@@ -328,6 +332,7 @@ struct ib_mad_seen {
  * @rx: &ib_mad_rx.node
  * @nrx: how many
  * @local: &ib_mad_sending.node
+ * @errands: &ib_mad_errand.node: for the device, of agents that have gone
  * @done: &ib_mad_sending.node
  * @trash: &ib_mad_rx.node: to be freed by @work
  * @pd: protection domain
@@ -335,6 +340,7 @@ struct ib_mad_seen {
  * @qps: QP0 and QP1
  * @stopping: nothing is sent and nothing looked at any more
  * @dead: the hardware has given everything back: it is gone
+ * @buried: what was under way then has ended
  * @lost: received MADs that were dropped for want of room or memory
  * @seen: see there; of the work item
  */
@@ -349,6 +355,7 @@ struct ib_mad_port {
 	u32 next_hi_tid;
 	struct list_head agents;
 	DECLARE_HASHTABLE(sends, 8);
+	DECLARE_HASHTABLE(ids, 10);
 	u64 last_id;
 	struct timerqueue_head timers;
 	struct delayed_work tick;
@@ -358,6 +365,7 @@ struct ib_mad_port {
 	struct list_head rx;
 	unsigned int nrx;
 	struct list_head local;
+	struct list_head errands;
 	struct list_head done;
 	struct list_head trash;
 	struct ib_pd *pd;
@@ -365,6 +373,7 @@ struct ib_mad_port {
 	struct ib_mad_qp qps[2];
 	bool stopping;
 	bool dead;
+	bool buried;
 	unsigned long lost;
 	struct ib_mad_seen seen;
 };
@@ -380,6 +389,12 @@ struct ib_mad_device {
 	unsigned int nports;
 	struct ib_mad_port *ports[];
 };
+
+/* Who uses RMPP himself names a version as well (so do programs), and the service keeps out of it. */
+static inline bool ib_mad_does_rmpp(const struct ib_mad_agent_init *init)
+{
+	return init->rmpp && !init->user_rmpp;
+}
 
 static inline struct ib_mad_owner *ib_mad_owner_of(struct ib_mad_agent *mad)
 {
@@ -423,6 +438,7 @@ void ib_mad_pump(struct ib_mad_qp *qp);
 void ib_mad_disown(struct ib_mad_qp *qp, struct ib_mad_sending *sending, bool deliver);
 void ib_mad_send_own(struct ib_mad_qp *qp, const struct ib_mad_addr *to, const u8 *mad);
 bool ib_mad_repair(struct ib_mad_qp *qp);
+void ib_mad_tell_waiter(struct ib_mad_port *port);
 
 /* ---- mad_agent.c, mad_match.c ---- */
 struct ib_mad_owner *ib_mad_agent_begin(struct ib_mad_port *port, const struct ib_mad_recv *recv);
@@ -452,6 +468,8 @@ void ib_mad_rx_free(struct ib_mad_rx *rx);
 void ib_mad_rx_trash(struct ib_mad_port *port, struct ib_mad_rx *rx);
 bool ib_mad_rx_run(struct ib_mad_port *port);
 bool ib_mad_hand_over(struct ib_mad_port *port, struct ib_mad_rx *rx);
+void ib_mad_local_leave(struct ib_mad_port *port, const u8 *mad);
+void ib_mad_local_drop(struct ib_mad_port *port);
 bool ib_mad_local_run(struct ib_mad_port *port);
 enum ib_mad_result ib_mad_ask_device(struct ib_mad_port *port, const u8 *mad,
 				     const struct ib_mad_rx *rx, u8 *answer);
@@ -487,5 +505,7 @@ void ib_rmpp_say(struct ib_mad_qp *qp, const struct ib_mad_addr *to, const u8 *m
 struct ib_mad_rx *ib_rmpp_rx(struct ib_mad_port *port, struct ib_mad_owner *owner,
 			     struct ib_mad_rx *rx);
 void ib_rmpp_forget(struct ib_mad_port *port, struct ib_mad_owner *owner);
+void ib_rmpp_forget_answer(struct ib_mad_port *port, struct ib_mad_owner *owner,
+			   const struct ib_mad_recv *recv);
 
 #endif /* IB_CORE_MAD_H */

@@ -35,7 +35,7 @@ static int ib_mad_check(const struct ib_mad_agent_init *init)
 {
 	bool wants = !bitmap_empty(init->methods, IB_METHODS);
 
-	if (init->qpn > 1 || init->rmpp > 1 || (init->rmpp && init->user_rmpp))
+	if (init->qpn > 1 || init->rmpp > 1)
 		return -EINVAL;
 	if ((wants || init->user_rmpp) && !init->recv)
 		return -EINVAL;

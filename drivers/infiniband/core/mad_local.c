@@ -8,6 +8,8 @@
  * the answer to a Set does: the events are raised here, and reach their subscribers after the
  * caches have been refreshed (<ib/event.h>).
  */
+#include <linux/slab.h>
+
 #include "mad.h"
 #include "objects.h"
 
@@ -161,27 +163,65 @@ bool ib_mad_forward_trap(struct ib_mad_port *port, const struct ib_mad_rx *rx)
 
 /**
  * struct ib_mad_errand - a local send that was taken from the list
- * @id: &ib_mad_send.id
+ * @node: in &ib_mad_port.errands, of one that nobody waits for
+ * @id: &ib_mad_send.id; 0: nobody waits for it
  * @mad: what it says
  */
 struct ib_mad_errand {
+	struct list_head node;
 	u64 id;
 	u8 mad[IB_MAD_SIZE];
 };
 
+/**
+ * ib_mad_local_leave() - an agent goes, and leaves a MAD for the device behind
+ * @port: the port; its lock is held
+ * @mad: the MAD; copied
+ */
+void ib_mad_local_leave(struct ib_mad_port *port, const u8 *mad)
+{
+	struct ib_mad_errand *errand;
+
+	if (port->dead || port->stopping)
+		return;
+	errand = kzalloc(sizeof(*errand), GFP_ATOMIC);
+	if (!errand)
+		return;
+	memcpy(errand->mad, mad, IB_MAD_SIZE);
+	list_add_tail(&errand->node, &port->errands);
+	ib_mad_kick(port);
+}
+
+/** ib_mad_local_drop() - what was left behind and not dealt with in time; the work item rests */
+void ib_mad_local_drop(struct ib_mad_port *port)
+{
+	struct ib_mad_errand *errand, *next;
+
+	list_for_each_entry_safe(errand, next, &port->errands, node) {
+		list_del(&errand->node);
+		kfree(errand);
+	}
+}
+
 static bool ib_mad_local_take(struct ib_mad_port *port, struct ib_mad_errand *errand)
 {
 	struct ib_mad_sending *sending;
+	struct ib_mad_errand *left;
 
 	spin_lock_bh(&port->lock);
+	left = list_first_entry_or_null(&port->errands, struct ib_mad_errand, node);
 	sending = list_first_entry_or_null(&port->local, struct ib_mad_sending, node);
-	if (sending) {
+	if (left) {
+		list_del(&left->node);
+		*errand = *left;
+	} else if (sending) {
 		list_del_init(&sending->node);
 		errand->id = sending->send.id;
 		memcpy(errand->mad, sending->send.mad, IB_MAD_SIZE);
 	}
 	spin_unlock_bh(&port->lock);
-	return sending;
+	kfree(left);
+	return left || sending;
 }
 
 /* With the lock held: the send, if it has not ended meanwhile. */
@@ -276,5 +316,6 @@ bool ib_mad_local_run(struct ib_mad_port *port)
 		ib_mad_local_pass_on(port, &errand);
 		break;
 	}
+	ib_mad_tell_waiter(port);
 	return true;
 }

@@ -270,6 +270,33 @@ void ib_mad_disown(struct ib_mad_qp *qp, struct ib_mad_sending *sending, bool de
 	}
 }
 
+/* With the HCA's lock held, or for a hint; a moment's reading of the port's state is enough. */
+static bool ib_mad_port_is_empty(void *arg)
+{
+	struct ib_mad_port *port = arg;
+	const struct ib_mad_qp *qp;
+
+	if (READ_ONCE(port->dead) || ib_hca_is_gone(port->device->hca))
+		return true;
+	/* What was flushed behind a failed one is with us, and goes out yet. */
+	for (qp = port->qps; qp < port->qps + ARRAY_SIZE(port->qps); qp++)
+		if (READ_ONCE(qp->in_flight) || READ_ONCE(qp->broken) || !list_empty(&qp->ready))
+			return false;
+	return list_empty(&port->errands);
+}
+
+/**
+ * ib_mad_tell_waiter() - something may have been the last that leaves: ib_mad_qps_stop() waits
+ * @port: the port
+ *
+ * Context: any; not with the port's lock held.
+ */
+void ib_mad_tell_waiter(struct ib_mad_port *port)
+{
+	if (READ_ONCE(port->instance->state) != IB_SERVICE_UP && ib_mad_port_is_empty(port))
+		ib_hca_wake(port->device->hca);
+}
+
 static void ib_mad_slot_failed(struct ib_mad_slot *slot, enum ib_wc_status status)
 {
 	struct ib_mad_qp *qp = slot->qp;
@@ -301,7 +328,6 @@ static void ib_mad_slot_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct ib_mad_qp *qp = slot->qp;
 	struct ib_mad_port *port = qp->port;
 	struct ib_mad_sending *sending;
-	bool empty;
 
 	spin_lock_bh(&port->lock);
 	qp->in_flight--;
@@ -317,11 +343,8 @@ static void ib_mad_slot_done(struct ib_cq *cq, struct ib_wc *wc)
 	/* The last of those that were flushed lets the repair begin. */
 	if (qp->broken)
 		ib_mad_kick(port);
-	empty = !qp->in_flight && list_empty(&qp->ready);
 	spin_unlock_bh(&port->lock);
-	/* Somebody may wait until the last has left: see ib_mad_qp_is_empty(). */
-	if (empty && port->instance->state != IB_SERVICE_UP)
-		ib_hca_wake(port->device->hca);
+	ib_mad_tell_waiter(port);
 }
 
 /**
@@ -359,6 +382,7 @@ bool ib_mad_repair(struct ib_mad_qp *qp)
 	}
 	ib_mad_pump(qp);
 	spin_unlock_bh(&port->lock);
+	ib_mad_tell_waiter(port);
 	return true;
 }
 
@@ -652,15 +676,6 @@ int ib_mad_qps_start(struct ib_mad_port *port)
 	return err;
 }
 
-/* With the HCA's lock held; a moment's reading of the port's state is enough. */
-static bool ib_mad_qp_is_empty(void *arg)
-{
-	struct ib_mad_qp *qp = arg;
-
-	return (!READ_ONCE(qp->in_flight) && list_empty(&qp->ready)) || READ_ONCE(qp->port->dead) ||
-	       ib_hca_is_gone(qp->port->device->hca);
-}
-
 static void ib_mad_qp_drop_queued(struct ib_mad_qp *qp)
 {
 	struct ib_mad_slot *slot, *next;
@@ -704,14 +719,13 @@ void ib_mad_qps_stop(struct ib_mad_port *port)
 {
 	struct ib_mad_qp *qp;
 
-	for (qp = port->qps; qp < port->qps + ARRAY_SIZE(port->qps); qp++)
-		if (qp->qp)
-			ib_thread_wait(port->device->hca, "the last MADs", IB_UNTIL_POLITE,
-				       ib_mad_qp_is_empty, qp);
+	ib_thread_wait(port->device->hca, "the last MADs", IB_UNTIL_POLITE, ib_mad_port_is_empty,
+		       port);
 	spin_lock_bh(&port->lock);
 	port->stopping = true;
 	spin_unlock_bh(&port->lock);
 	cancel_work_sync(&port->work);
+	ib_mad_local_drop(port);
 	for (qp = port->qps; qp < port->qps + ARRAY_SIZE(port->qps); qp++) {
 		if (!qp->port)
 			continue;

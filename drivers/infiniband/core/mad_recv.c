@@ -65,7 +65,7 @@ static enum ib_cb_result ib_mad_to_agent(struct ib_mad_port *port, struct ib_mad
 	const struct ib_mad_agent_init *init = &owner->mad.init;
 	bool segmented = ib_mad_has_rmpp(&rx->recv);
 
-	if (segmented && init->rmpp) {
+	if (segmented && ib_mad_does_rmpp(init)) {
 		rx = ib_rmpp_rx(port, owner, rx);
 		if (!rx)
 			return IB_CB_DONE;

@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 
 #include "mad.h"
+#include "objects.h"
 
 #define IB_MAD_SEND_MAX (16 << 20)
 #define IB_MAD_SEND_FLAGS (IB_MAD_SEND_RMPP | IB_MAD_SEND_BUSY | IB_MAD_SEND_REDIRECT)
@@ -40,6 +41,7 @@ struct ib_mad_send *ib_mad_send_alloc(struct ib_mad_agent *agent, u32 length, gf
 	INIT_LIST_HEAD(&sending->node);
 	INIT_LIST_HEAD(&sending->msg.node);
 	INIT_HLIST_NODE(&sending->hash);
+	INIT_HLIST_NODE(&sending->by_id);
 	return &sending->send;
 }
 EXPORT_SYMBOL_GPL(ib_mad_send_alloc);
@@ -69,6 +71,7 @@ void ib_mad_send_end(struct ib_mad_port *port, struct ib_mad_sending *sending, i
 	sending->status = status;
 	ib_mad_timer_clear(port, &sending->timer);
 	hash_del(&sending->hash);
+	hash_del(&sending->by_id);
 	ib_mad_disown(ib_mad_send_qp(sending), sending, false);
 	list_move_tail(&sending->node, &port->done);
 	ib_mad_kick(port);
@@ -91,6 +94,8 @@ struct ib_mad_sending *ib_mad_send_take(struct ib_mad_owner *owner)
 	sending = list_first_entry_or_null(&owner->sends, struct ib_mad_sending, agent_node);
 	if (sending) {
 		ib_mad_disown(ib_mad_send_qp(sending), sending, true);
+		if (sending->state == IB_MAD_LOCAL && !list_empty(&sending->node))
+			ib_mad_local_leave(port, sending->send.mad);
 		ib_mad_send_end(port, sending, -ECANCELED);
 		list_del_init(&sending->node);
 		list_del_init(&sending->agent_node);
@@ -158,11 +163,12 @@ bool ib_mad_cancel(struct ib_mad_agent *mad, u64 id)
 	if (ib_agent_enter(&mad->agent))
 		return false;
 	spin_lock_bh(&mad->port->lock);
-	list_for_each_entry(sending, &owner->sends, agent_node) {
-		if (sending->send.id != id)
+	/* Those that have ended are not found any more. */
+	hash_for_each_possible(mad->port->ids, sending, by_id, id) {
+		if (sending->send.id != id || ib_mad_sender(sending) != owner)
 			continue;
-		canceled = sending->state != IB_MAD_ENDED;
 		ib_mad_send_end(mad->port, sending, -ECANCELED);
+		canceled = true;
 		break;
 	}
 	spin_unlock_bh(&mad->port->lock);
@@ -204,7 +210,8 @@ static void ib_mad_send_expired(struct ib_mad_port *port, struct ib_mad_timer *t
 		ib_rmpp_tx_expired(port, sending);
 		return;
 	}
-	if (!sending->tries) {
+	/* A response that does not end has been waited for long enough: no other try. */
+	if (!sending->tries || sending->state == IB_MAD_JOINING) {
 		ib_mad_send_end(port, sending, -ETIMEDOUT);
 		return;
 	}
@@ -255,13 +262,27 @@ static int ib_mad_send_check(struct ib_mad_sending *sending)
 	if (!send->done || send->flags & ~IB_MAD_SEND_FLAGS ||
 	    ib_class_is_smp(class) != !init->qpn)
 		return -EINVAL;
-	if (!send->to.lid && !send->to.has_grh)
+	if (init->rmpp && !ib_class_has_rmpp(class))
 		return -EINVAL;
 	if (!(send->flags & IB_MAD_SEND_RMPP))
 		return send->length > IB_MAD_SIZE ? -EINVAL : 0;
-	if (!init->rmpp || !ib_class_has_rmpp(class) || send->length < ib_class_header(class))
+	if (!ib_mad_does_rmpp(init) || send->length < ib_class_header(class))
 		return -EINVAL;
 	return 0;
+}
+
+/* What makes no sense now is said now. It may make none later, when the tables have changed. */
+static int ib_mad_send_check_to(const struct ib_mad_send *send)
+{
+	const struct ib_mad_port *port = send->agent->port;
+	struct ib_ah_attr attr;
+	int err = 0;
+	u16 pkey;
+
+	ib_mad_addr_attr(&send->to, port->num, &attr);
+	if (send->agent->init.qpn)
+		err = ib_pkey_cached(port->device, port->num, send->to.pkey_index, &pkey);
+	return err ?: ib_ah_check(port->device, &attr);
 }
 
 static int ib_mad_send_route(struct ib_mad_sending *sending)
@@ -313,6 +334,7 @@ static int ib_mad_send_link(struct ib_mad_sending *sending)
 	list_add_tail(&sending->agent_node, &owner->sends);
 	owner->nsends++;
 	hash_add(port->sends, &sending->hash, ib_get(sending->send.mad, IB_MAD_TID));
+	hash_add(port->ids, &sending->by_id, sending->send.id);
 	ib_mad_send_again(port, sending);
 	return 0;
 }
@@ -326,7 +348,8 @@ int ib_mad_post(struct ib_mad_send *send)
 	err = ib_agent_enter(&mad->agent);
 	if (err)
 		return err;
-	err = ib_mad_send_check(sending) ?: ib_mad_send_route(sending);
+	err = ib_mad_send_check(sending) ?: ib_mad_send_check_to(send) ?:
+	      ib_mad_send_route(sending);
 	if (!err) {
 		ib_mad_send_prepare(sending);
 		spin_lock_bh(&mad->port->lock);
@@ -447,8 +470,10 @@ bool ib_mad_send_answer(struct ib_mad_port *port, struct ib_mad_owner *owner, st
 		/* A late answer to a busy one's first try is as good as one to the last. */
 		keep = !(flags & IB_MAD_SEND_BUSY && status & IB_STATUS_BUSY && sending->tries);
 		/* One that came in segments has stopped the timer of the next try. */
-		if (!keep && sending->state == IB_MAD_JOINING)
+		if (!keep && sending->state == IB_MAD_JOINING) {
 			ib_mad_send_wait(port, sending);
+			ib_rmpp_forget_answer(port, owner, recv);
+		}
 		if (keep && flags & IB_MAD_SEND_REDIRECT && status & IB_STATUS_REDIRECT &&
 		    ib_mad_send_redirect(port, sending, recv))
 			keep = false;

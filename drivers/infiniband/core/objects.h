@@ -101,6 +101,7 @@ int __must_check ib_object_end(struct ib_object *object);
 void ib_object_put(struct ib_object *object);
 
 /* ---- cq.c, drain.c, qp.c ---- */
+int ib_ah_check(struct ib_device *device, const struct ib_ah_attr *attr);
 void ib_cq_kick(struct ib_cq *cq);
 void ib_cq_settle(struct ib_cq *cq);
 int ib_drains_alloc(struct ib_qp *qp);

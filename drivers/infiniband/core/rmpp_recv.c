@@ -70,6 +70,10 @@ static u32 ib_rmpp_window(struct ib_mad_qp *qp)
 
 /* ---- the list ---- */
 
+/*
+ * As much of the address as ib_mad_is_from_peer() looks at, or a segment that belongs to no request
+ * would belong to its answer.
+ */
 static bool ib_rmpp_is_of(const struct ib_rmpp_join *join, const struct ib_mad_recv *recv)
 {
 	const u8 *head = join->head, *mad = recv->mad;
@@ -79,7 +83,9 @@ static bool ib_rmpp_is_of(const struct ib_rmpp_join *join, const struct ib_mad_r
 	       ib_get(head, IB_MAD_CLASS_VERSION) == ib_get(mad, IB_MAD_CLASS_VERSION) &&
 	       ib_get(head, IB_MAD_METHOD) == ib_get(mad, IB_MAD_METHOD) &&
 	       join->from.qpn == recv->from.qpn && join->from.lid == recv->from.lid &&
+	       join->from.path_bits == recv->from.path_bits &&
 	       join->from.has_grh == recv->from.has_grh &&
+	       join->from.grh.sgid_index == recv->from.grh.sgid_index &&
 	       !memcmp(&join->from.grh.dgid, &recv->from.grh.dgid, sizeof(union ib_gid));
 }
 
@@ -112,6 +118,21 @@ void ib_rmpp_forget(struct ib_mad_port *port, struct ib_mad_owner *owner)
 	struct ib_rmpp_join *join, *next;
 
 	list_for_each_entry_safe(join, next, &owner->joins, node)
+		ib_rmpp_drop(port, join);
+}
+
+/**
+ * ib_rmpp_forget_answer() - a whole answer does not count: another will come with the same TID
+ * @port: the port; its lock is held
+ * @owner: the agent
+ * @recv: the answer
+ */
+void ib_rmpp_forget_answer(struct ib_mad_port *port, struct ib_mad_owner *owner,
+			   const struct ib_mad_recv *recv)
+{
+	struct ib_rmpp_join *join = ib_rmpp_find(owner, recv);
+
+	if (join && !join->rx)
 		ib_rmpp_drop(port, join);
 }
 
@@ -248,9 +269,10 @@ static void ib_rmpp_answering(struct ib_mad_port *port, struct ib_mad_owner *own
 
 	if (!sending)
 		return;
-	ib_mad_timer_clear(port, &sending->timer);
 	ib_mad_disown(ib_rmpp_qp(port, owner), sending, false);
 	sending->state = IB_MAD_JOINING;
+	/* The message's own timer is set already, and first; this is for when the two lose touch. */
+	ib_mad_timer_set(port, &sending->timer, IB_RMPP_WHOLE_MS);
 }
 
 static struct ib_rmpp_join *ib_rmpp_begin(struct ib_mad_port *port, struct ib_mad_owner *owner,

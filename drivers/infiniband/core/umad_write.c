@@ -54,6 +54,7 @@ static enum ib_cb_result umad_done(struct ib_mad_send *send, int status,
 {
 	struct umad_packet *packet = send->context;
 	struct umad_agent *agent = packet->agent;
+	bool unanswered = status && send->timeout_ms;
 	struct umad_file *file = agent->file;
 
 	spin_lock(&file->lock);
@@ -67,7 +68,8 @@ static enum ib_cb_result umad_done(struct ib_mad_send *send, int status,
 		memcpy(packet->head, send->mad, sizeof(packet->head));
 	}
 	ib_mad_send_free(send);
-	if (response || status == -ETIMEDOUT)
+	/* Whoever waits for an answer hears that none comes, whatever the reason; unless it leaves. */
+	if (response || status == -ETIMEDOUT || (unanswered && status != -ECANCELED))
 		umad_packet_queue(file, packet);
 	else
 		umad_packet_free(packet);

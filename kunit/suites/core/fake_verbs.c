@@ -53,12 +53,14 @@ struct vfake_qp {
  * @node: in &vfake_qp.posted or &vfake_cq.wcs
  * @cq: where it completes
  * @memory: QP0 and QP1: where a received MAD goes
+ * @room: bytes of all pieces of a receive; the first holds a GRH and a MAD
  * @wc: what is reported
  */
 struct vfake_wr {
 	struct list_head node;
 	struct vfake_cq *cq;
 	void *memory;
+	u32 room;
 	struct ib_wc wc;
 };
 
@@ -518,6 +520,9 @@ static struct vfake_wr *vfake_first_recv(struct vfake *vf, u8 port, u8 qpn)
  * @qpn: 0 or 1
  * @mad: IB_MAD_SIZE bytes; with IB_WC_GRH, 40 bytes of GRH stand before them
  *
+ * &ib_wc.byte_len may say that there was more behind, which nobody sees. What has no room stops the
+ * QP (IBA 10.3.1.1).
+ *
  * Return: false: there was no receive for it.
  */
 bool vfake_deliver(struct vfake *vf, const struct ib_wc *wc, u8 qpn, const u8 *mad)
@@ -543,6 +548,10 @@ bool vfake_deliver(struct vfake *vf, const struct ib_wc *wc, u8 qpn, const u8 *m
 		wr->wc.status = IB_WC_SUCCESS;
 		wr->wc.opcode = IB_WC_RECV;
 		wr->wc.byte_len = wc->byte_len ?: 40 + IB_MAD_SIZE;
+		if (wr->wc.byte_len > wr->room) {
+			wr->wc.status = IB_WC_LOC_LEN_ERR;
+			to_qp(qp)->error = true;
+		}
 		list_move_tail(&wr->node, &wr->cq->wcs);
 		if (wr->cq->armed)
 			tell = &wr->cq->cq;
@@ -658,13 +667,14 @@ void vfake_release_held(struct vfake *vf)
 EXPORT_SYMBOL_GPL(vfake_release_held);
 
 static int vfake_post(struct ib_qp *ib_qp, struct ib_cq *cq, u64 wr_id, enum ib_wc_opcode opcode,
-		      const struct ib_sge *sge, enum ib_wc_status *status)
+		      const struct ib_recv_wr *recv, enum ib_wc_status *status)
 {
 	struct vfake *vf = vfake_owner(&ib_qp->object);
 	struct vfake_wr *wr = kzalloc(sizeof(*wr), GFP_ATOMIC);
 	struct vfake_qp *qp = to_qp(ib_qp);
 	unsigned long flags;
 	bool tell = false, wait;
+	int i;
 
 	if (!wr)
 		return -ENOMEM;
@@ -678,8 +688,11 @@ static int vfake_post(struct ib_qp *ib_qp, struct ib_cq *cq, u64 wr_id, enum ib_
 		kfree(wr);
 		return -EIO;
 	}
-	if (sge && vfake_is_special(ib_qp))
-		wr->memory = phys_to_virt(sge->addr);
+	/* A drain has no room for anything. */
+	if (recv && recv->num_sge && vfake_is_special(ib_qp))
+		wr->memory = phys_to_virt(recv->sg_list->addr);
+	for (i = 0; recv && i < recv->num_sge; i++)
+		wr->room += recv->sg_list[i].length;
 	wait = vfake_must_wait(vf, qp, opcode);
 	wr->wc.status = vfake_status(vf, qp, opcode);
 	*status = wr->wc.status;
@@ -719,7 +732,7 @@ static int vfake_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 
 	for (; wr && !err; wr = wr->next) {
 		*bad = wr;
-		err = vfake_post(qp, qp->recv_cq, wr->wr_id, IB_WC_RECV, wr->sg_list, &status);
+		err = vfake_post(qp, qp->recv_cq, wr->wr_id, IB_WC_RECV, wr, &status);
 	}
 	return err;
 }

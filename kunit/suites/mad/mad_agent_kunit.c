@@ -58,8 +58,9 @@ static void rmpp_without_header(struct ib_mad_agent_init *i)
 	i->rmpp = 1;
 }
 
-static void rmpp_twice(struct ib_mad_agent_init *i)
+static void own_rmpp_without_header(struct ib_mad_agent_init *i)
 {
+	i->class = IB_CLASS_PERF;
 	i->rmpp = 1;
 	i->user_rmpp = true;
 }
@@ -102,7 +103,7 @@ static const struct refusal refusals[] = {
 	{ "class 0x50", class_too_high, -EINVAL },
 	{ "RMPP 2", rmpp_two, -EINVAL },
 	{ "RMPP for a class without", rmpp_without_header, -EINVAL },
-	{ "RMPP by both", rmpp_twice, -EINVAL },
+	{ "one's own RMPP for a class without", own_rmpp_without_header, -EINVAL },
 	{ "vendor without OUI", vendor_without_oui, -EINVAL },
 	{ "OUI of 25 bits", oui_too_long, -EINVAL },
 	{ "methods without a class", methods_without_class, -EINVAL },

@@ -400,6 +400,92 @@ static void umad_writes_are_checked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, user_write(uf, m, sizeof(*m)), (ssize_t)-EIO);
 }
 
+static void umad_addresses_are_checked(struct kunit *test)
+{
+	struct bench *b = user_bench(test, "lr-umad");
+	struct user_file *uf = user_must_open(b, "umad0", O_NONBLOCK);
+	int id = user_register(uf, IB_CLASS_PERF, 1, 0);
+	struct user_mad m;
+
+	user_fill(&m, id, IB_CLASS_PERF, IB_METHOD_GET, 1);
+	m.hdr.sl = 16;
+	KUNIT_EXPECT_EQ(test, user_write(uf, &m, sizeof(m)), (ssize_t)-EINVAL);
+	m.hdr.sl = 0;
+	m.hdr.pkey_index = VFAKE_PKEYS;
+	KUNIT_EXPECT_EQ(test, user_write(uf, &m, sizeof(m)), (ssize_t)-EINVAL);
+	m.hdr.pkey_index = 0;
+	m.hdr.grh_present = 1;
+	m.hdr.gid_index = VFAKE_GIDS;
+	KUNIT_EXPECT_EQ(test, user_write(uf, &m, sizeof(m)), (ssize_t)-EINVAL);
+	m.hdr.gid_index = 0;
+	/* Nothing of the refused ones is under way: the TID is free. */
+	KUNIT_EXPECT_EQ(test, user_write(uf, &m, sizeof(m)), (ssize_t)sizeof(m));
+}
+
+/* The program's own RMPP, and a version for it; and no class without RMPP by such an agent. */
+static void umad_own_rmpp_may_name_a_version(struct kunit *test)
+{
+	struct ib_user_mad_reg_req2 req = {
+		.qpn = 1,
+		.mgmt_class = IB_CLASS_SA,
+		.mgmt_class_version = 2,
+		.rmpp_version = 1,
+		.flags = IB_USER_MAD_USER_RMPP,
+	};
+	struct bench *b = user_bench(test, "lr-umad");
+	struct user_file *uf = user_must_open(b, "umad0", O_NONBLOCK);
+	u8 mad[IB_MAD_SIZE];
+	struct user_mad m;
+
+	KUNIT_ASSERT_EQ(test, umad_calls.register_new(user_umad(uf), &req), 0);
+	user_fill(&m, req.id, IB_CLASS_SA, IB_METHOD_GET_RESP, 1);
+	m.hdr.timeout_ms = 0;
+	ib_put(m.mad, IB_RMPP_VERSION, 1);
+	ib_put(m.mad, IB_RMPP_TYPE, IB_RMPP_DATA);
+	ib_put(m.mad, IB_RMPP_FLAGS, IB_RMPP_ACTIVE);
+	ib_put(m.mad, IB_RMPP_SEGMENT, 7);
+	/* Twice the same TID: segments share it. They leave as they are. */
+	KUNIT_EXPECT_EQ(test, user_write(uf, &m, sizeof(m)), (ssize_t)sizeof(m));
+	KUNIT_EXPECT_EQ(test, user_write(uf, &m, sizeof(m)), (ssize_t)sizeof(m));
+	KUNIT_ASSERT_TRUE(test, wire_sent(b, 1, mad));
+	KUNIT_EXPECT_MEMEQ(test, mad, m.mad, IB_MAD_SIZE);
+	KUNIT_EXPECT_TRUE(test, wire_sent(b, 1, mad));
+	user_fill(&m, req.id, IB_CLASS_PERF, IB_METHOD_GET, 2);
+	KUNIT_EXPECT_EQ(test, user_write(uf, &m, sizeof(m)), (ssize_t)-EINVAL);
+}
+
+/* The other side gives its long answer up: who waits for it hears so. */
+static void umad_given_up_answer_is_told(struct kunit *test)
+{
+	struct ib_user_mad_reg_req2 req = { .qpn = 1, .mgmt_class = IB_CLASS_SA,
+					    .mgmt_class_version = 2, .rmpp_version = 1 };
+	struct bench *b = user_bench(test, "lr-umad");
+	struct user_file *uf = user_must_open(b, "umad0", O_NONBLOCK);
+	struct user_mad m, got;
+	u8 mad[IB_MAD_SIZE];
+
+	KUNIT_ASSERT_EQ(test, umad_calls.register_new(user_umad(uf), &req), 0);
+	user_fill(&m, req.id, IB_CLASS_SA, IB_METHOD_GET_TABLE, 0x51);
+	m.hdr.timeout_ms = 5000;
+	KUNIT_EXPECT_EQ(test, user_write(uf, &m, sizeof(m)), (ssize_t)sizeof(m));
+	KUNIT_ASSERT_TRUE(test, wire_sent(b, 1, mad));
+	ib_put(mad, IB_MAD_METHOD, IB_METHOD_GET_TABLE | IB_METHOD_RESPONSE);
+	ib_put(mad, IB_RMPP_VERSION, 1);
+	ib_put(mad, IB_RMPP_TYPE, IB_RMPP_DATA);
+	ib_put(mad, IB_RMPP_FLAGS, IB_RMPP_ACTIVE | IB_RMPP_FIRST);
+	ib_put(mad, IB_RMPP_SEGMENT, 1);
+	wire_send(b, 1, mad, 7, 1, false);
+	ib_put(mad, IB_RMPP_TYPE, IB_RMPP_ABORT);
+	ib_put(mad, IB_RMPP_FLAGS, IB_RMPP_ACTIVE);
+	ib_put(mad, IB_RMPP_STATUS, IB_RMPP_UNSPEC);
+	ib_put(mad, IB_RMPP_SEGMENT, 0);
+	wire_send(b, 1, mad, 7, 1, false);
+	KUNIT_ASSERT_TRUE(test, is_readable(uf));
+	KUNIT_EXPECT_EQ(test, user_read(uf, &got, sizeof(got)), (ssize_t)(HDR + 24));
+	KUNIT_EXPECT_EQ(test, got.hdr.status, (u32)ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, (u32)ib_get(got.mad, IB_MAD_TID_LO), 0x51U);
+}
+
 static void umad_duplicates_are_refused(struct kunit *test)
 {
 	struct bench *b = user_bench(test, "lr-umad");
@@ -530,6 +616,9 @@ static struct kunit_case umad_file_cases[] = {
 	KUNIT_CASE(umad_unsolicited_goes_to_its_agent),
 	KUNIT_CASE(umad_long_message_needs_room),
 	KUNIT_CASE(umad_writes_are_checked),
+	KUNIT_CASE(umad_addresses_are_checked),
+	KUNIT_CASE(umad_own_rmpp_may_name_a_version),
+	KUNIT_CASE(umad_given_up_answer_is_told),
 	KUNIT_CASE(umad_duplicates_are_refused),
 	KUNIT_CASE(umad_out_of_memory),
 	KUNIT_CASE(issm_sets_the_bit),

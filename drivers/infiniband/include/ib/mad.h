@@ -96,7 +96,7 @@ void ib_mad_recv_free(struct ib_mad_recv *recv);
  *	-ETIMEDOUT: no response; -ECANCELED: ib_mad_cancel() or ib_mad_agent_destroy(), or
  *	the polite time of a teardown is over;
  *	-EIO: the hardware is gone, or did not take it;
- *	-EINVAL: the address makes no sense (a GID index, say);
+ *	-EINVAL: the address does not make sense any more (a GID index, say);
  *	-ECONNABORTED: the other side ended RMPP (ABORT or STOP), or does not know how to speak it;
  *	-EMSGSIZE, -ENOMEM: the response was longer than the agent takes, or memory is
  * @response: the response, the owner's now; NULL if there is none
@@ -174,7 +174,8 @@ void ib_mad_send_free(struct ib_mad_send *send);
  *
  * Context: process; may sleep.  Also in callbacks.
  * Return: 0: done will be called, exactly once, not from here; -EINVAL: a directed route that does
- * not begin here, RMPP where there is none, or no done; -EAGAIN: the agent has 16384 under way;
+ * not begin here, an address that makes no sense (SL, P_Key or GID index), RMPP where there is none,
+ * a class without RMPP from an agent with it, or no done; -EAGAIN: the agent has 16384 under way;
  * -ENODEV: destroyed, or the service is closing; -EIO: the hardware is gone.
  */
 int ib_mad_post(struct ib_mad_send *send);
@@ -211,7 +212,8 @@ u32 ib_mad_tid(struct ib_mad_agent *agent);
  * @methods: methods (without the response bit) it wants; all or none of them are given.  Those of
  *	responses may be named and mean nothing.
  * @rmpp: 1: the service does RMPP for it; 0: not
- * @user_rmpp: the owner does it himself: each segment is handed through, both ways
+ * @user_rmpp: the owner does it himself, whatever @rmpp says: each segment is handed through,
+ *	both ways
  * @recv: called for unsolicited MADs; required if @methods is not empty, or @user_rmpp
  * @max_message: with @rmpp, most bytes of a received message; 0: 16 MiB
  * @context: kept in &ib_mad_agent.context
@@ -267,7 +269,7 @@ struct ib_mad_agent *ib_mad_agent_create(struct ib_attachment *attachment,
  *
  * Ends every send first: done is called for each with -ECANCELED, here, and none after this has
  * returned.  What was posted goes out all the same, once, and is not waited for: so an agent may
- * post a farewell and leave.
+ * post a farewell and leave.  What was for the port itself is dealt with as well.
  *
  * Context: process; may sleep; not in a callback of the same agent.
  */

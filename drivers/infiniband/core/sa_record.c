@@ -4,8 +4,8 @@
  *
  * A record is a table of fields.  A field knows its place in the MAD (bit offset, width; bit 0 is
  * the most significant bit of the first byte, as the specification counts) and its place in the
- * structure of <ib/sa_defs.h>.  One packer and one unpacker read the tables; nothing else in the
- * core knows these offsets.
+ * structure of <ib/sa_defs.h>.  One loop reads the tables, for both ways; nothing else in the core
+ * knows these offsets.
  */
 #include <linux/export.h>
 #include <linux/string.h>
@@ -248,40 +248,52 @@ size_t ib_sa_record_len(enum ib_sa_attr attr)
 }
 EXPORT_SYMBOL_GPL(ib_sa_record_len);
 
+/* Which way a record goes. */
+enum sa_way {
+	SA_TO_WIRE,
+	SA_TO_HOST,
+};
+
+static void sa_element_move(const struct sa_field *field, unsigned int n, u8 *record, u8 *wire,
+			    enum sa_way way)
+{
+	unsigned int bit = field->bit + n * field->width;
+	u8 *at = record + field->at + n * field->size;
+
+	if (way == SA_TO_WIRE)
+		sa_wire_put(wire, bit, field->width, sa_host_get(at, field->size));
+	else
+		sa_host_put(at, field->size, sa_wire_get(wire, bit, field->width));
+}
+
+/* One of the two is only read. */
+static void sa_record_move(const struct sa_layout *layout, u8 *record, u8 *wire, enum sa_way way)
+{
+	const struct sa_field *field;
+	unsigned int n;
+
+	for (field = layout->fields; field < layout->fields + layout->nfields; field++)
+		for (n = 0; n < field->count; n++)
+			sa_element_move(field, n, record, wire, way);
+}
+
 void ib_sa_record_pack(enum ib_sa_attr attr, const union ib_sa_record *record, u8 *wire)
 {
 	const struct sa_layout *layout = sa_layout(attr);
-	const struct sa_field *field;
-	unsigned int i, n;
 
 	if (!layout)
 		return;
 	memset(wire, 0, layout->len);
-	for (i = 0; i < layout->nfields; i++) {
-		field = &layout->fields[i];
-		for (n = 0; n < field->count; n++)
-			sa_wire_put(wire, field->bit + n * field->width, field->width,
-				    sa_host_get((const u8 *)record + field->at + n * field->size,
-						field->size));
-	}
+	sa_record_move(layout, (u8 *)record, wire, SA_TO_WIRE);
 }
 EXPORT_SYMBOL_GPL(ib_sa_record_pack);
 
 void ib_sa_record_unpack(enum ib_sa_attr attr, const u8 *wire, union ib_sa_record *record)
 {
 	const struct sa_layout *layout = sa_layout(attr);
-	const struct sa_field *field;
-	unsigned int i, n;
 
 	memset(record, 0, sizeof(*record));
-	if (!layout)
-		return;
-	for (i = 0; i < layout->nfields; i++) {
-		field = &layout->fields[i];
-		for (n = 0; n < field->count; n++)
-			sa_host_put((u8 *)record + field->at + n * field->size, field->size,
-				    sa_wire_get(wire, field->bit + n * field->width,
-						field->width));
-	}
+	if (layout)
+		sa_record_move(layout, (u8 *)record, (u8 *)wire, SA_TO_HOST);
 }
 EXPORT_SYMBOL_GPL(ib_sa_record_unpack);

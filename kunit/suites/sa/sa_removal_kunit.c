@@ -449,6 +449,37 @@ static void removal_in_a_storm_of_sm_changes(struct kunit *test)
 	}
 }
 
+/* ---- B35: a member that nobody ever ends ---- */
+
+/* What was joined names GIDs and groups of the device, and keeps neither it nor its tables. */
+static void removal_b35_nobody_ever_leaves(struct kunit *test)
+{
+	struct sm *sm = sm_up(test, "lr-sa-gone");
+	struct fake_flow flow;
+	unsigned int round;
+	int i;
+
+	for (round = 0; round < 3; round++) {
+		memset(items, 0, sizeof(items));
+		for (i = 0; i < ITEMS; i++)
+			KUNIT_ASSERT_EQ(test, item_join(sm->b->attachment, &items[i], i), 0);
+		fake_settle(sm->b->fake);
+		KUNIT_EXPECT_EQ(test, sm_members(sm), (unsigned int)ITEMS);
+		/* Left before, in remove_one, or when all is over. */
+		if (round == 1)
+			items_end();
+		sm->b->remove = round == 2 ? bench_cleans : NULL;
+		fake_flow_start(&flow, fake_run_unbind, sm->b->fake);
+		KUNIT_EXPECT_TRUE(test, fake_advance_to(sm->b->fake, &flow.done, 20000));
+		fake_flow_join(&flow);
+		KUNIT_EXPECT_EQ(test, sm_members(sm), 0U);
+		KUNIT_EXPECT_EQ(test, sm->b->fake->hca->quarantined, 0U);
+		KUNIT_EXPECT_EQ(test, atomic_read(&sm->b->vf.buffers), 0);
+		items_end();
+		bench_bind(sm->b);
+	}
+}
+
 /* ---- every order of clients and services; the third report ---- */
 
 /**
@@ -611,6 +642,7 @@ static struct kunit_case sa_removal_cases[] = {
 	KUNIT_CASE(removal_ends_what_a_client_waits_for),
 	KUNIT_CASE(removal_lets_a_client_ask),
 	KUNIT_CASE(removal_in_a_storm_of_sm_changes),
+	KUNIT_CASE(removal_b35_nobody_ever_leaves),
 	KUNIT_CASE_PARAM(removal_in_every_order_of_clients, order_next),
 	KUNIT_CASE(removal_of_the_service_before_its_clients),
 	{}

@@ -103,6 +103,10 @@ int main(int argc, char **argv)
 		{ "join", cmd_join },
 		{ "wait", cmd_wait },
 		{ "fuzz", cmd_fuzz },
+		{ "mark", cmd_mark },
+		{ "active", cmd_active },
+		{ "gets", cmd_gets },
+		{ "hold", cmd_hold },
 	};
 	unsigned int i;
 
@@ -110,6 +114,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], commands[i].name))
 			return commands[i].run(argc - 2, argv + 2);
 	fprintf(stderr, "usage: umadtool abi UMAD | join UMAD SM-LID GROUPS | wait UMAD ISSM |\n"
-			"                fuzz SECONDS SEED\n");
+			"                fuzz SECONDS SEED | mark RESOURCE NUMBER | active COUNT |\n"
+			"                gets RESOURCE UMAD LID COUNT | hold UMAD LID COUNT\n");
 	return 2;
 }

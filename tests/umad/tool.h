@@ -37,5 +37,9 @@ int cmd_abi(int argc, char **argv);
 int cmd_join(int argc, char **argv);
 int cmd_wait(int argc, char **argv);
 int cmd_fuzz(int argc, char **argv);
+int cmd_mark(int argc, char **argv);
+int cmd_active(int argc, char **argv);
+int cmd_gets(int argc, char **argv);
+int cmd_hold(int argc, char **argv);
 
 #endif

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# scenario: MAD round trips, opensm's first ACTIVE and a teardown with 64 groups and queries, beside in-tree
+# kernel: 6.12
+# hcas: 2
+# fabric: one
+# cpus: 1
+# qemu: -icount shift=3,sleep=off
+# append: iomem=relaxed
+# limit: 1500
+# alone: yes
+"""Both stacks in turn on the same two HCAs of one machine: in-tree first, then ours, modules freshly loaded.
+
+The machine has one CPU and virtual time, so that what is counted depends on nothing but the guest: instructions
+and virtual nanoseconds between two marks (a register of the second HCA, which never leaves), and firmware
+commands. A shell runs between two marks as well, the same for both. UMAD_COMPARE_TRIPS chooses another number of
+round trips.
+"""
+import os
+import re
+
+import modules
+import umad
+
+TRIPS = int(os.environ.get('UMAD_COMPARE_TRIPS') or 1000)
+GROUPS = QUERIES = 64
+MARK = re.compile(r'^(\d+) icount=(\d+) .*\bmark (\d+) at')
+JOIN = f'''
+import socket, struct, sys, time
+s = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range({GROUPS} // 16)]
+for n in range({GROUPS}):
+    s[n // 16].setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
+                          struct.pack('4s4s', bytes((239, 9, 9, n)), bytes((10, 1, 0, 1))))
+print('joined', flush=True)
+time.sleep(100000)
+'''
+# What may cost more than in-tree, and why: name of a figure, largest ratio, reason.
+REASONS = {}
+
+
+class Stack:
+    """One of the two, and its figures: name -> number."""
+
+    def __init__(self, t, name):
+        self.t, self.name, self.figures = t, name, {}
+        self.functions = umad.functions(t)
+        self.resource = f'/sys/bus/pci/devices/{self.functions[1]}/resource0'
+        self.mark = f'{umad.TOOL} mark {self.resource}'
+
+    def marks(self):
+        """(virtual ns, instructions) of the last mark 1 and the last mark 2."""
+        last = {}
+        with open(self.t.stage.hcas.log_path(0, 'hca1'), encoding='utf-8', errors='replace') as log:
+            for line in log:
+                found = MARK.match(line)
+                if found:
+                    last[int(found.group(3))] = int(found.group(1)), int(found.group(2))
+        return last[1], last[2]
+
+    def took(self):
+        """Virtual ns and instructions between the two."""
+        begin, end = self.marks()
+        return end[0] - begin[0], end[1] - begin[1]
+
+    def between(self, script, limit=120):
+        """Run a script between two marks."""
+        self.t.vm.sh(f'{self.mark} 1; {script}\n{self.mark} 2', limit=limit)
+        return self.took()
+
+    def commands(self, device='hca0'):
+        """Firmware commands that an HCA has been given."""
+        return sum(int(n) for name, n in re.findall(r'^(\S+) (\d+)', umad.ask(self.t, device, 'counts'), re.M)
+                   if name.startswith('cmd.'))
+
+    def port(self, hca):
+        """The path of the first port of an HCA."""
+        return f'/sys/class/infiniband/{umad.device_of(self.t, self.functions[hca])}/ports/1'
+
+    def lid(self, hca):
+        return int(self.t.vm.sh(f'cat {self.port(hca)}/lid').out, 16)
+
+    def subnet(self):
+        """Load, start opensm; virtual time until the first port is ACTIVE, and all."""
+        umad.load(self.t)
+        guid = self.t.vm.sh(f'cat {self.port(1)}/gids/0').out.strip().split(':')[4:]
+        self.t.vm.sh(f'mkdir -p /tmp/{self.name}')
+        self.t.vm.put(b'sweep_interval 0\n', '/run/sm.conf')
+        self.t.vm.sh(f'{self.mark} 1')
+        self.sm = self.t.vm.start_sh(
+            f'exec env OSM_TMP_DIR=/tmp/{self.name} OSM_CACHE_DIR=/tmp/{self.name} opensm -t 1000 '
+            f'-f /tmp/{self.name}/log -F /run/sm.conf -g 0x{"".join(guid)}')
+        self.t.vm.sh(f'{umad.TOOL} active 1 && {self.mark} 2', limit=120)
+        self.figures['opensm to the first ACTIVE, virtual ms'] = self.took()[0] // 10 ** 6
+        self.t.vm.sh(f'{umad.TOOL} active 4 && {self.mark} 2', limit=120)
+        self.figures['opensm to the fourth ACTIVE, virtual ms'] = self.took()[0] // 10 ** 6
+
+    def trips(self):
+        """Round trips from the first HCA to the second."""
+        here, there = self.port(0).split('/')[4], self.port(1).split('/')[4]
+        lid, node = self.lid(1), umad.number_of(self.t, self.functions[0])
+        out = self.t.vm.sh(f'{umad.TOOL} gets {self.resource} umad{node} {lid} {TRIPS}', limit=300).out
+        self.t.equal(out, f'answered {TRIPS}\n', f'{self.name}: {TRIPS} queries of counters are answered')
+        self.figures['instructions for each query of counters'] = self.took()[1] // TRIPS
+        server = self.t.vm.start_sh(f'exec ibping -S -C {there} -P 1')
+        self.t.vm.sh('sleep 1')
+        ping = f'ibping -f -c {TRIPS} -C {here} -P 1 {lid} >/run/ibping'
+        self.figures['instructions for each ibping'] = self.between(ping, 300)[1] // TRIPS
+        said = self.t.vm.sh('cat /run/ibping').out
+        self.t.ok(f'{TRIPS} packets transmitted, {TRIPS} received' in said, f'{self.name}: all pings are answered',
+                  said[-300:])
+        server.kill(15)
+        server.wait(30)
+        loop = f'for i in $(seq 20); do perfquery -C {here} -P 1 {lid} 1 >/dev/null || exit 1; done'
+        self.figures['instructions for each perfquery, the program and all'] = self.between(loop)[1] // 20
+
+    def teardown(self):
+        """The first HCA is unbound: 64 groups joined by its IPoIB, 64 queries outstanding, the SM silent."""
+        node = umad.number_of(self.t, self.functions[0])
+        self.t.vm.sh('modprobe ib_ipoib && udevadm settle')
+        name = self.t.vm.sh(f'for n in /sys/bus/pci/devices/{self.functions[0]}/net/*; do '
+                            '[ "$(cat $n/dev_port)" = 0 ] && basename $n; done; true').out.split()[0]
+        self.t.vm.sh(f'ip link set {name} up && ip addr add 10.1.0.1/24 dev {name} && '
+                     f'for i in $(seq 300); do ip link show up {name} | grep -q LOWER_UP && exit 0; sleep 0.1; '
+                     'done; exit 1', limit=120)
+        self.t.vm.put(JOIN.encode(), '/run/join.py')
+        members = self.t.vm.start_sh('exec python3 /run/join.py >/run/members')
+        have = self.t.vm.sh('for i in $(seq 600); do n=$(saquery MCMR 2>/dev/null | grep -ci "ff1.:401b:.*:f09:9"); '
+                            f'[ "$n" -ge {GROUPS} ] && break; sleep 0.2; done; echo $n', limit=300).out.strip()
+        self.t.equal(have, str(GROUPS), f'{self.name}: {GROUPS} groups are joined')
+        self.sm.kill(19)
+        lid = self.lid(1)
+        holder = self.t.vm.start_sh(f'exec {umad.TOOL} hold umad{node} {lid} {QUERIES} >/run/held')
+        self.t.vm.sh('for i in $(seq 100); do grep -q asked /run/held && exit 0; sleep 0.1; done; exit 1')
+        before = self.commands()
+        ns, instructions = self.between(
+            f'echo {self.functions[0]} >/sys/bus/pci/drivers/mlx4_core/unbind', 120)
+        self.figures['teardown, firmware commands'] = self.commands() - before
+        self.figures['teardown, thousands of instructions'] = instructions // 1000
+        self.figures['teardown, virtual ms'] = ns // 10 ** 6
+        self.t.equal(umad.audit(self.t)[0], '', f'{self.name}: nothing is left in the HCA')
+        for job in (members, holder, self.sm):
+            job.kill(18)
+            job.kill()
+            job.wait(60)
+        self.t.vm.sh(f'echo {self.functions[0]} >/sys/bus/pci/drivers/mlx4_core/bind')
+
+    def leave(self):
+        # udev has loaded more than was asked for, and in-tree has needs of its own
+        self.t.vm.sh('for i in 1 2 3; do rmmod ib_ipoib rdma_ucm rdma_cm iw_cm ib_cm ib_umad mlx4_ib mlx4_en '
+                     'mlx4_core ib_uverbs ib_core; done 2>/dev/null; ! grep ^ib_core /proc/modules', limit=180)
+
+
+def measured(t, name):
+    stack = Stack(t, name)
+    stack.subnet()
+    stack.trips()
+    stack.teardown()
+    stack.leave()
+    return stack.figures
+
+
+def scenario(t):
+    umad.tool(t)
+    theirs = measured(t, 'in-tree')
+    modules.install(t.vm, modules.ours(t.vm.kernel.name))
+    ours = measured(t, 'ours')
+    for name, before in theirs.items():
+        bound, reason = REASONS.get(name, (1, ''))
+        t.note(f'{name}: in-tree {before}, ours {ours[name]}, ratio {ours[name] / max(before, 1):.2f}')
+        t.ok(ours[name] <= bound * before, f'{name}: at most {bound} times in-tree' + (f', since {reason}' if reason else ''),
+             f'in-tree {before}, ours {ours[name]}')

@@ -274,6 +274,20 @@ class Machine:
         self.start_sh(script)
         self.channel.wait_hello(self.spec.boot_limit(), self.alive)
 
+    def power_off(self):
+        """The guest switches itself off under whatever it does; it is switched on again. Returns the event
+        by which QEMU tells off from a hang, or none."""
+        mark = self.qmp.mark()
+        self.qmp.command('set-action', shutdown='pause', reboot='reset')
+        self.log.expect_boot()
+        self.channel.expect_boot()
+        self.start_sh('exec poweroff -f')
+        gone = self.qmp.wait_event('SHUTDOWN', mark, 60)
+        self.qmp.command('system_reset')
+        self.qmp.command('cont')
+        self.channel.wait_hello(self.spec.boot_limit(), self.alive)
+        return gone
+
     # --- in the guest ---
 
     def start_sh(self, script, watch=None):

@@ -23,26 +23,12 @@ def work(t, order):
     t.vm.sh('sleep 3')
 
 
-def power_off(t):
-    """Off is told from a hang by QEMU's event; then the machine is switched on again."""
-    mark = t.vm.qmp.mark()
-    t.vm.qmp.command('set-action', shutdown='pause')
-    t.vm.log.expect_boot()
-    t.vm.channel.expect_boot()
-    t.vm.start_sh('exec poweroff -f')
-    gone = t.vm.qmp.wait_event('SHUTDOWN', mark, 60)
-    t.vm.qmp.command('system_reset')
-    t.vm.qmp.command('cont')
-    t.vm.channel.wait_hello(t.vm.spec.boot_limit(), t.vm.alive)
-    return gone
-
-
 def scenario(t):
     t.vm.sh('sync')
     for n, order in enumerate(ORDERS):
         work(t, order)
         if n == len(ORDERS) - 1:
-            t.ok(power_off(t), f'{order}: the power goes off')
+            t.ok(t.vm.power_off(), f'{order}: the power goes off')
         else:
             t.vm.boot_again('exec reboot -f')
             t.ok(True, f'{order}: it reboots')

@@ -29,7 +29,7 @@
 static void mark(const char *resource, uint32_t number)
 {
 	int fd = open(resource, O_RDWR | O_SYNC);
-	volatile uint32_t *page;
+	uint32_t *page;
 
 	if (fd < 0)
 		fail(resource);
@@ -37,8 +37,8 @@ static void mark(const char *resource, uint32_t number)
 	if (page == MAP_FAILED)
 		fail("mmap");
 	/* Registers are big endian. */
-	page[MARK_WORD] = __builtin_bswap32(number);
-	munmap((void *)page, 4096);
+	__atomic_store_n(&page[MARK_WORD], __builtin_bswap32(number), __ATOMIC_RELAXED);
+	munmap(page, 4096);
 	close(fd);
 }
 

@@ -390,7 +390,7 @@ struct ib_mad_device {
 	struct ib_mad_port *ports[];
 };
 
-/* Who uses RMPP himself names a version as well (so do programs), and the service keeps out of it. */
+/* Who does RMPP himself may name a version as well, as programs do: the service keeps out of it. */
 static inline bool ib_mad_does_rmpp(const struct ib_mad_agent_init *init)
 {
 	return init->rmpp && !init->user_rmpp;

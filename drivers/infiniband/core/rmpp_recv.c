@@ -271,7 +271,7 @@ static void ib_rmpp_answering(struct ib_mad_port *port, struct ib_mad_owner *own
 		return;
 	ib_mad_disown(ib_rmpp_qp(port, owner), sending, false);
 	sending->state = IB_MAD_JOINING;
-	/* The message's own timer is set already, and first; this is for when the two lose touch. */
+	/* The message's own timer is set already, and first; this is for when they lose touch. */
 	ib_mad_timer_set(port, &sending->timer, IB_RMPP_WHOLE_MS);
 }
 

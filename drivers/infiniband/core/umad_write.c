@@ -68,7 +68,7 @@ static enum ib_cb_result umad_done(struct ib_mad_send *send, int status,
 		memcpy(packet->head, send->mad, sizeof(packet->head));
 	}
 	ib_mad_send_free(send);
-	/* Whoever waits for an answer hears that none comes, whatever the reason; unless it leaves. */
+	/* Who waits for an answer hears that none comes, whatever the reason; unless it leaves. */
 	if (response || status == -ETIMEDOUT || (unanswered && status != -ECANCELED))
 		umad_packet_queue(file, packet);
 	else

@@ -166,5 +166,5 @@ def scenario(t):
     for name, before in theirs.items():
         bound, reason = REASONS.get(name, (1, ''))
         t.note(f'{name}: in-tree {before}, ours {ours[name]}, ratio {ours[name] / max(before, 1):.2f}')
-        t.ok(ours[name] <= bound * before, f'{name}: at most {bound} times in-tree' + (f', since {reason}' if reason else ''),
+        t.ok(ours[name] <= bound * before, f'{name}: at most {bound} times in-tree{reason and ", since "}{reason}',
              f'in-tree {before}, ours {ours[name]}')

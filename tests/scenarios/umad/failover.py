@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # scenario: of two opensm on two HCAs one is the master; when it goes, the other takes over
-# kernel: 6.12
+# kernel: 6.12 6.1 debug
 # hcas: 2
 # fabric: one
 # modules: ours

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # scenario: a minute of system calls at random on every node while both HCAs come and go
-# kernel: 6.12
+# kernel: 6.12 6.1 debug
 # hcas: 2
 # fabric: one
 # modules: ours
-# limit: 300
+# limit: 1500
 # alone: yes
 """The seed is in the name of a point; UMAD_FUZZ_SEED and UMAD_FUZZ_SECONDS choose others."""
 import os

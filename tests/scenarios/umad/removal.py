@@ -6,7 +6,7 @@
 # modules: ours
 # image: bzImage
 # qemu: -global ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off
-# limit: 1800
+# limit: 60000
 # alone: yes
 """The seed is in the name of a point. UMAD_REMOVAL_SEED chooses another, UMAD_REMOVAL_ROUNDS how many rounds
 (20; `each` stands for 200 of each way), UMAD_REMOVAL_DOWN how often the machine reboots and powers off (2).

@@ -174,9 +174,9 @@ void ib_mad_send_free(struct ib_mad_send *send);
  *
  * Context: process; may sleep.  Also in callbacks.
  * Return: 0: done will be called, exactly once, not from here; -EINVAL: a directed route that does
- * not begin here, an address that makes no sense (SL, P_Key or GID index), RMPP where there is none,
- * a class without RMPP from an agent with it, or no done; -EAGAIN: the agent has 16384 under way;
- * -ENODEV: destroyed, or the service is closing; -EIO: the hardware is gone.
+ * not begin here, an address that makes no sense (SL, P_Key or GID index), RMPP where there is
+ * none, a class without RMPP from an agent with it, or no done; -EAGAIN: the agent has 16384 under
+ * way; -ENODEV: destroyed, or the service is closing; -EIO: the hardware is gone.
  */
 int ib_mad_post(struct ib_mad_send *send);
 

@@ -14,6 +14,11 @@ def load(t, hcas=2):
     t.vm.sh('insmod /run/lastref/lastref_fake.ko ' + f'hcas={hcas} && udevadm settle')
 
 
+def unload(t):
+    """The modules leave; ib_core stays while somebody's memory of it does, which the debug kernel delays."""
+    t.vm.sh('rmmod lastref_fake && n=0 && until rmmod ib_core; do n=$((n + 1)); [ $n -lt 20 ] || exit 1; sleep 1; done')
+
+
 def unbind(t, n, **how):
     """The HCA number `n` leaves."""
     return t.vm.sh(f'echo lastref_fake.{n} >{DRIVER}/unbind', **how)

@@ -12,6 +12,9 @@
 
 #include "core.h"
 
+struct ib_stats;
+struct kobject;
+
 /**
  * struct ib_object_class - what the objects of one type have in common
  * @name: the specification's word
@@ -116,10 +119,15 @@ int ib_event_queue_alloc(struct ib_device *device);
 void ib_event_queue_free(struct ib_device *device);
 void ib_event_queue_open(struct ib_device *device);
 
-/* ---- sysfs.c, sysfs_port.c, sysfs_counters.c, nldev.c, netlink.c ---- */
-extern struct class ib_class;
+/* ---- sysfs.c, sysfs_port.c, sysfs_counters.c, sysfs_stats.c, nldev.c, netlink.c ---- */
+extern struct class *ib_class;
+int ib_sysfs_init(void);
+void ib_sysfs_exit(void);
 int ib_sysfs_add_ports(struct ib_device *device);
 void ib_sysfs_del_ports(struct ib_device *device);
+int ib_stats_add(struct ib_device *device, u8 port, struct kobject *parent,
+		 struct ib_stats **stats);
+void ib_stats_del(struct ib_stats *stats);
 int ib_netlink_init(void);
 void ib_netlink_exit(void);
 

@@ -10,6 +10,8 @@
 #include <linux/device/class.h>
 #include <linux/sysfs.h>
 
+#include <ib/compat.h>
+
 #include "objects.h"
 
 /* NodeInfo:NodeType (IBA 14.2.5.3) of everything there is here. */
@@ -118,10 +120,25 @@ static int ib_class_uevent(ib_const_device *dev, struct kobj_uevent_env *env)
 	return add_uevent_var(env, "NAME=%s", ib_device_name(device, name));
 }
 
-struct class ib_class = {
-	.name = "infiniband",
-	.dev_uevent = ib_class_uevent,
-};
+/*
+ * Not a variable of ours: whoever still has a file of the class open keeps its memory, which may be
+ * longer than this module stays.
+ */
+struct class *ib_class;
+
+int ib_sysfs_init(void)
+{
+	ib_class = ib_class_create("infiniband");
+	if (IS_ERR(ib_class))
+		return PTR_ERR(ib_class);
+	ib_class->dev_uevent = ib_class_uevent;
+	return 0;
+}
+
+void ib_sysfs_exit(void)
+{
+	class_destroy(ib_class);
+}
 
 int ib_sysfs_add(struct ib_device *device)
 {
@@ -129,7 +146,7 @@ int ib_sysfs_add(struct ib_device *device)
 	struct device *dev = &device->dev;
 	int err;
 
-	dev->class = &ib_class;
+	dev->class = ib_class;
 	dev->groups = ib_device_groups;
 	err = dev_set_name(dev, "%s", ib_device_name(device, name));
 	if (err)

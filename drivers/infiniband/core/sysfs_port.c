@@ -271,9 +271,12 @@ static void ib_sysfs_port_release(struct kobject *kobj)
 {
 	struct ib_sysfs_port *port = ib_sysfs_port_of(kobj);
 
+	struct ib_device *device = port->device;
+
 	ib_port_table_free(&port->gids);
 	ib_port_table_free(&port->pkeys);
 	kfree(port);
+	put_device(&device->dev);
 }
 
 static const struct kobj_type ib_sysfs_port_type = {
@@ -385,6 +388,7 @@ static int ib_port_tables_add(struct ib_sysfs_port *port, const struct ib_port_a
 
 static void ib_port_del(struct ib_sysfs_port *port)
 {
+	ib_stats_del(port->stats);
 	ib_gid_attrs_del(port);
 	ib_kobject_del(&port->kobj);
 	kobject_put(&port->kobj);
@@ -403,12 +407,15 @@ static struct ib_sysfs_port *ib_port_add(struct ib_device *device, struct kobjec
 	if (!port)
 		return ERR_PTR(-ENOMEM);
 	port->device = device;
+	get_device(&device->dev);
 	port->port = n;
 	err = kobject_init_and_add(&port->kobj, &ib_sysfs_port_type, folder, "%u", n);
 	if (!err)
 		err = ib_port_tables_add(port, &attr);
 	if (!err)
 		err = ib_port_counters_add(port);
+	if (!err)
+		err = ib_stats_add(device, n, &port->kobj, &port->stats);
 	if (err) {
 		ib_port_del(port);
 		return ERR_PTR(err);
@@ -420,16 +427,19 @@ static struct ib_sysfs_port *ib_port_add(struct ib_device *device, struct kobjec
 /**
  * struct ib_sysfs - what a device keeps of its ports in sysfs
  * @folder: "ports"
+ * @stats: "hw_counters" of the device, or NULL
  * @ports: port 1 first; NULL beyond the last that was made
  */
 struct ib_sysfs {
 	struct kobject *folder;
+	struct ib_stats *stats;
 	struct ib_sysfs_port *ports[U8_MAX];
 };
 
 int ib_sysfs_add_ports(struct ib_device *device)
 {
 	struct ib_sysfs *sysfs;
+	int err;
 	u8 n;
 
 	if (!device->ops->verbs)
@@ -452,7 +462,10 @@ int ib_sysfs_add_ports(struct ib_device *device)
 		}
 		sysfs->ports[n - 1] = port;
 	}
-	return 0;
+	err = ib_stats_add(device, 0, &device->dev.kobj, &sysfs->stats);
+	if (err)
+		ib_sysfs_del_ports(device);
+	return err;
 }
 
 void ib_sysfs_del_ports(struct ib_device *device)
@@ -462,6 +475,7 @@ void ib_sysfs_del_ports(struct ib_device *device)
 
 	if (!sysfs)
 		return;
+	ib_stats_del(sysfs->stats);
 	for (n = 0; n < U8_MAX && sysfs->ports[n]; n++)
 		ib_port_del(sysfs->ports[n]);
 	if (sysfs->folder) {

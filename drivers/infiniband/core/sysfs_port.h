@@ -12,6 +12,7 @@
 
 struct ib_gid_attrs;
 struct ib_port_file;
+struct ib_stats;
 struct ib_sysfs_port;
 
 typedef ssize_t (*ib_port_show)(struct ib_sysfs_port *port, struct ib_port_file *file, char *buf);
@@ -47,11 +48,12 @@ struct ib_port_table {
 /**
  * struct ib_sysfs_port - a port
  * @kobj: its directory; owns the memory
- * @device: valid while the directory exists
+ * @device: its memory is kept, and with it this module, whose code frees a port
  * @port: its number, from 1
  * @gids: folder "gids"
  * @pkeys: folder "pkeys"
  * @gid_attrs: folder "gid_attrs", or NULL
+ * @stats: folder "hw_counters", or NULL
  */
 struct ib_sysfs_port {
 	struct kobject kobj;
@@ -60,6 +62,7 @@ struct ib_sysfs_port {
 	struct ib_port_table gids;
 	struct ib_port_table pkeys;
 	struct ib_gid_attrs *gid_attrs;
+	struct ib_stats *stats;
 };
 
 int ib_port_counters_add(struct ib_sysfs_port *port);

@@ -67,23 +67,36 @@ ATTRIBUTE_GROUPS(umad);
 
 static CLASS_ATTR_STRING(abi_version, 0444, __stringify(IB_USER_MAD_ABI_VERSION));
 
-static struct attribute *umad_class_attrs[] = {
-	&class_attr_abi_version.attr.attr,
-	NULL
-};
-ATTRIBUTE_GROUPS(umad_class);
-
 /* The mode stays what devtmpfs gives: root's alone. */
 static char *umad_devnode(ib_const_device *dev, umode_t *mode)
 {
 	return kasprintf(GFP_KERNEL, "infiniband/%s", dev_name(dev));
 }
 
-static struct class umad_class = {
-	.name = "infiniband_mad",
-	.devnode = umad_devnode,
-	.class_groups = umad_class_groups,
-};
+#define UMAD_CLASS "infiniband_mad"
+
+/* Not a variable of ours: an open file of sysfs may keep it longer than this module stays. */
+static struct class *umad_class;
+
+static int umad_class_make(void)
+{
+	int err;
+
+	umad_class = ib_class_create(UMAD_CLASS);
+	if (IS_ERR(umad_class))
+		return PTR_ERR(umad_class);
+	umad_class->devnode = umad_devnode;
+	err = class_create_file(umad_class, &class_attr_abi_version.attr);
+	if (err)
+		class_destroy(umad_class);
+	return err;
+}
+
+static void umad_class_end(void)
+{
+	class_remove_file(umad_class, &class_attr_abi_version.attr);
+	class_destroy(umad_class);
+}
 
 /* The two nodes of a port have the same index, each kind its own half of a region. */
 static dev_t umad_number(unsigned int index, bool issm)
@@ -117,7 +130,7 @@ static int umad_node_add(struct ib_attachment *attachment, struct umad_port *por
 	INIT_LIST_HEAD(&node->all);
 	init_waitqueue_head(&node->wait);
 	snprintf(name, sizeof(name), "%s%d", issm ? "issm" : "umad", port->index);
-	err = ib_cdev_add(&node->cdev, &umad_class, umad_groups, umad_number(port->index, issm),
+	err = ib_cdev_add(&node->cdev, umad_class, umad_groups, umad_number(port->index, issm),
 			  issm ? &issm_fops : &umad_fops, name);
 	if (err) {
 		ib_cdev_put(&node->cdev);
@@ -302,12 +315,12 @@ static int __init umad_regions_take(void)
 	int err;
 
 	umad_fixed = MKDEV(UMAD_MAJOR, 0);
-	err = register_chrdev_region(umad_fixed, 2 * UMAD_FIXED, umad_class.name);
+	err = register_chrdev_region(umad_fixed, 2 * UMAD_FIXED, UMAD_CLASS);
 	if (err)
-		err = alloc_chrdev_region(&umad_fixed, 0, 2 * UMAD_FIXED, umad_class.name);
+		err = alloc_chrdev_region(&umad_fixed, 0, 2 * UMAD_FIXED, UMAD_CLASS);
 	if (err)
 		return err;
-	err = alloc_chrdev_region(&umad_more, 0, 2 * (UMAD_NODES - UMAD_FIXED), umad_class.name);
+	err = alloc_chrdev_region(&umad_more, 0, 2 * (UMAD_NODES - UMAD_FIXED), UMAD_CLASS);
 	if (err)
 		unregister_chrdev_region(umad_fixed, 2 * UMAD_FIXED);
 	return err;
@@ -325,7 +338,7 @@ static int __init umad_init(void)
 
 	if (err)
 		return err;
-	err = class_register(&umad_class);
+	err = umad_class_make();
 	if (err)
 		goto give_regions;
 	ib_chardev_register(&umad_chardev);
@@ -336,7 +349,7 @@ static int __init umad_init(void)
 
 	ib_chardev_unregister(&issm_chardev);
 	ib_chardev_unregister(&umad_chardev);
-	class_unregister(&umad_class);
+	umad_class_end();
 give_regions:
 	umad_regions_give();
 	return err;
@@ -347,7 +360,7 @@ static void __exit umad_exit(void)
 	ib_client_unregister(&umad_client);
 	ib_chardev_unregister(&issm_chardev);
 	ib_chardev_unregister(&umad_chardev);
-	class_unregister(&umad_class);
+	umad_class_end();
 	umad_regions_give();
 	ida_destroy(&umad_indexes);
 }

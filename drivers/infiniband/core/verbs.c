@@ -230,17 +230,17 @@ int ib_verbs_init(void)
 	int err;
 
 	ib_objects_init();
-	err = class_register(&ib_class);
+	err = ib_sysfs_init();
 	if (err)
 		return err;
 	err = ib_netlink_init();
 	if (err)
-		class_unregister(&ib_class);
+		ib_sysfs_exit();
 	return err;
 }
 
 void ib_verbs_exit(void)
 {
 	ib_netlink_exit();
-	class_unregister(&ib_class);
+	ib_sysfs_exit();
 }

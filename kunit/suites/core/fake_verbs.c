@@ -214,6 +214,26 @@ static enum ib_mad_result vfake_process_mad(struct ib_device *device,
 	return IB_MAD_ANSWERED;
 }
 
+static const struct ib_stats_list *vfake_stats(struct ib_device *device, u8 port)
+{
+	static const struct ib_stat stat[] = { { "readings" }, { "port" } };
+	static const struct ib_stats_list list = { .count = ARRAY_SIZE(stat), .stat = stat };
+
+	return vfake_of(device)->stats ? &list : NULL;
+}
+
+static int vfake_read_stats(struct ib_device *device, u8 port, u64 *values)
+{
+	struct vfake *vf = vfake_of(device);
+	int err = vfake_begin(vf, VFAKE_READ_STATS);
+
+	if (err)
+		return err;
+	values[0] = atomic_read(&vf->calls[VFAKE_READ_STATS]);
+	values[1] = port;
+	return 0;
+}
+
 static int vfake_create_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
 	return vfake_make(&pd->object, VFAKE_CREATE_PD);
@@ -757,6 +777,8 @@ static const struct ib_verbs_ops vfake_verbs = {
 	.modify_node = vfake_modify_node,
 	.modify_port = vfake_modify_port,
 	.process_mad = vfake_process_mad,
+	.stats = vfake_stats,
+	.read_stats = vfake_read_stats,
 	.create_pd = vfake_create_pd,
 	.destroy_pd = vfake_destroy_pd,
 	.release_pd = vfake_release_pd,

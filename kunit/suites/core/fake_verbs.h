@@ -21,7 +21,7 @@
 
 enum vfake_op {
 	VFAKE_QUERY_DEVICE, VFAKE_QUERY_PORT, VFAKE_QUERY_GIDS, VFAKE_QUERY_PKEYS,
-	VFAKE_MODIFY_NODE, VFAKE_MODIFY_PORT, VFAKE_PROCESS_MAD,
+	VFAKE_MODIFY_NODE, VFAKE_MODIFY_PORT, VFAKE_PROCESS_MAD, VFAKE_READ_STATS,
 	VFAKE_CREATE_PD, VFAKE_DESTROY_PD, VFAKE_CREATE_XRCD, VFAKE_DESTROY_XRCD,
 	VFAKE_CREATE_CQ, VFAKE_DESTROY_CQ, VFAKE_ARM_CQ, VFAKE_CREATE_SRQ, VFAKE_DESTROY_SRQ,
 	VFAKE_CREATE_AH, VFAKE_CREATE_MR, VFAKE_DESTROY_MR, VFAKE_CREATE_MW, VFAKE_DESTROY_MW,
@@ -61,6 +61,7 @@ struct vfake_mad {
  * @gids: their GID tables
  * @pkeys: their P_Key tables
  * @perf_cap: capability mask of the performance agent
+ * @stats: it offers statistics: two figures of the device and of each port
  * @local_key: the device has a local DMA key of its own
  * @silent: the hardware has stopped to answer: nothing posted completes
  * @stopped: &ib_device_ops.stop has been called
@@ -93,6 +94,7 @@ struct vfake {
 	union ib_gid gids[VFAKE_PORTS][VFAKE_GIDS];
 	u16 pkeys[VFAKE_PORTS][VFAKE_PKEYS];
 	u16 perf_cap;
+	bool stats;
 	bool local_key;
 	bool silent;
 	bool stopped;

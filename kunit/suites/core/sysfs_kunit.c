@@ -67,6 +67,7 @@ static const struct file_case files[] = {
 
 static const char *const absent[] = {
 	"ports/0", "ports/3", "ports/1/gids/4", "ports/1/pkeys/3", "ports/1/hw_counters",
+	"hw_counters",
 	"ports/1/counters/unicast_xmit_packets", "ports/1/gid_attrs/types/4",
 };
 
@@ -230,6 +231,97 @@ static void counters_follow_the_agents_capabilities(struct kunit *test)
 	b->vf.fails[VFAKE_PROCESS_MAD] = 0;
 }
 
+/* The value of a figure, or an error. */
+static int figure(struct kunit *test, struct vfsmount *mount, const char *name)
+{
+	char buf[32];
+	int value;
+	ssize_t n = slurp(test, mount, name, buf, sizeof(buf), NULL);
+
+	if (n <= 0)
+		return n;
+	return kstrtoint(buf, 10, &value) ?: value;
+}
+
+static ssize_t spit(struct vfsmount *mount, const char *name, const char *text)
+{
+	char path[128];
+	struct file *file;
+	loff_t pos = 0;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), ROOT "%s", name);
+	file = file_open_root_mnt(mount, path, O_WRONLY, 0);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	n = kernel_write(file, text, strlen(text), &pos);
+	fput(file);
+	return n;
+}
+
+/* All figures of a folder come from one reading, which is good for as long as "lifespan" says. */
+static void statistics_are_good_for_a_while(struct kunit *test)
+{
+	struct vfsmount *mount = sysfs_mount(test);
+	struct bench *b = bench_create(test, "lr-sysfs");
+	umode_t mode = 0;
+	char buf[32];
+
+	b->vf.stats = true;
+	bench_bind(b);
+	KUNIT_EXPECT_EQ(test, vfake_calls(&b->vf, VFAKE_READ_STATS), 0);
+	KUNIT_EXPECT_EQ(test, figure(test, mount, "hw_counters/readings"), 1);
+	KUNIT_EXPECT_EQ(test, figure(test, mount, "hw_counters/port"), 0);
+	KUNIT_EXPECT_EQ(test, figure(test, mount, "ports/2/hw_counters/port"), 2);
+	KUNIT_EXPECT_EQ(test, figure(test, mount, "ports/2/hw_counters/readings"), 2);
+	KUNIT_EXPECT_EQ(test, figure(test, mount, "ports/1/hw_counters/lifespan"), 10);
+	fake_advance(b->fake, 9);
+	KUNIT_EXPECT_EQ(test, figure(test, mount, "hw_counters/readings"), 1);
+	fake_advance(b->fake, 1);
+	KUNIT_EXPECT_EQ(test, figure(test, mount, "hw_counters/readings"), 3);
+	slurp(test, mount, "hw_counters/readings", buf, sizeof(buf), &mode);
+	KUNIT_EXPECT_EQ(test, mode, 0444);
+	slurp(test, mount, "hw_counters/lifespan", buf, sizeof(buf), &mode);
+	KUNIT_EXPECT_EQ(test, mode, 0644);
+}
+
+static void lifespan_of_statistics_is_set(struct kunit *test)
+{
+	struct vfsmount *mount = sysfs_mount(test);
+	struct bench *b = bench_create(test, "lr-sysfs");
+
+	b->vf.stats = true;
+	bench_bind(b);
+	KUNIT_EXPECT_EQ(test, spit(mount, "hw_counters/lifespan", "10000\n"), 6);
+	KUNIT_EXPECT_EQ(test, spit(mount, "hw_counters/lifespan", "10001\n"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, spit(mount, "hw_counters/lifespan", "-1\n"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, figure(test, mount, "hw_counters/lifespan"), 10000);
+	KUNIT_EXPECT_EQ(test, figure(test, mount, "ports/1/hw_counters/lifespan"), 10);
+	KUNIT_EXPECT_EQ(test, figure(test, mount, "hw_counters/readings"), 1);
+	fake_advance(b->fake, 9999);
+	KUNIT_EXPECT_EQ(test, figure(test, mount, "hw_counters/readings"), 1);
+	KUNIT_EXPECT_EQ(test, spit(mount, "hw_counters/lifespan", "0"), 1);
+	KUNIT_EXPECT_EQ(test, figure(test, mount, "hw_counters/readings"), 2);
+	KUNIT_EXPECT_EQ(test, figure(test, mount, "hw_counters/readings"), 3);
+}
+
+/* A reading that fails shows nothing old; when the HCA is gone nobody is asked. */
+static void statistics_that_cannot_be_read(struct kunit *test)
+{
+	struct vfsmount *mount = sysfs_mount(test);
+	struct bench *b = bench_create(test, "lr-sysfs");
+
+	b->vf.stats = true;
+	bench_bind(b);
+	KUNIT_EXPECT_EQ(test, spit(mount, "hw_counters/lifespan", "10000"), 5);
+	b->vf.fails[VFAKE_READ_STATS] = -EBUSY;
+	KUNIT_EXPECT_EQ(test, figure(test, mount, "hw_counters/readings"), -EBUSY);
+	b->vf.fails[VFAKE_READ_STATS] = 0;
+	KUNIT_EXPECT_EQ(test, figure(test, mount, "hw_counters/readings"), 2);
+	KUNIT_EXPECT_EQ(test, fake_hca_unbind(b->fake), 0);
+	KUNIT_EXPECT_EQ(test, figure(test, mount, "hw_counters/readings"), -ENOENT);
+}
+
 static void node_description_is_written_raw(struct kunit *test)
 {
 	static const char long_name[] =
@@ -289,6 +381,9 @@ static struct kunit_case sysfs_cases[] = {
 	KUNIT_CASE(states_have_words),
 	KUNIT_CASE(rates_have_words),
 	KUNIT_CASE(counters_follow_the_agents_capabilities),
+	KUNIT_CASE(statistics_are_good_for_a_while),
+	KUNIT_CASE(lifespan_of_statistics_is_set),
+	KUNIT_CASE(statistics_that_cannot_be_read),
 	KUNIT_CASE(node_description_is_written_raw),
 	KUNIT_CASE(open_file_outlives_the_device),
 	KUNIT_CASE(rename_moves_the_directory),

@@ -104,10 +104,10 @@ def leftovers(t):
             'four forgotten objects are named in the log')
     where = [log.find(f'vfake_1: {x} ') for x in ('QP', 'MR', 'CQ', 'PD')]
     t.ok(-1 not in where and where == sorted(where), 'children before parents', str(where))
-    t.vm.sh('rmmod lastref_fake')
-    t.equal(t.vm.sh('ls /sys/class/infiniband').out, '', 'the module leaves, and nothing is left')
-    t.vm.sh('rmmod ib_core')
-    t.ok(True, 'and ib_core leaves')
+    fake.unbind(t, 0)
+    t.equal(t.vm.sh('ls /sys/class/infiniband').out, '', 'nothing is left')
+    fake.unload(t)
+    t.ok(True, 'and the modules leave')
 
 
 def scenario(t):

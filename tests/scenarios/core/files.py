@@ -105,5 +105,5 @@ def scenario(t):
     t.equal(seen['late'], ['EIO', 'EIO', 'EIO'], 'late calls say EIO')
     t.equal(seen['other'], [1, 0x11], 'the other HCA works')
     t.equal(seen['again'], [0xa5, 7, 0, 'EIO', 1, 0x22], 'the next incarnation is another device')
-    t.vm.sh('rmmod lastref_fake ib_core')
+    fake.unload(t)
     t.ok(True, 'the modules leave')

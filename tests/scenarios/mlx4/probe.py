@@ -34,9 +34,21 @@ def devices(t):
          'sysfs: the first GID of each port is a GUID in the default subnet', str(guids))
 
 
+def statistics(t):
+    """hw_counters: what the firmware counts for the whole HCA, by the names that monitors know."""
+    top = '/sys/class/infiniband/mlx4_0'
+    names = t.vm.sh(f'ls {top}/hw_counters').out.split()
+    t.ok(len(names) == 26 and {'lifespan', 'rq_num_lle', 'sq_num_wrfe', 'num_cqovf'} <= set(names),
+         'sysfs: hw_counters has the counters of the HCA', str(names))
+    values = t.vm.sh(f'cd {top}/hw_counters && for f in *; do [ $f = lifespan ] || cat $f; done').out.split()
+    t.equal(values, ['0'] * 25, 'sysfs: of an HCA that was only started each is 0')
+    t.equal(t.vm.sh(f'ls -d {top}/ports/*/hw_counters', check=False).out, '', 'sysfs: the ports have none')
+
+
 def scenario(t):
     t.vm.sh('modprobe mlx4_ib && udevadm settle')
     devices(t)
+    statistics(t)
     held = audit(t)
     t.ok(all('EQ' in x.upper() for x in held), 'the audit of a running HCA names its event queues',
          str(held)[:400])

@@ -395,6 +395,8 @@ int mlx4_ib_modify_port(struct ib_device *device, u8 port, u32 mask,
 int mlx4_ib_modify_node(struct ib_device *device, u32 mask, const struct ib_node_modify *modify);
 enum ib_mad_result mlx4_ib_process_mad(struct ib_device *device,
 				       const struct ib_mad_request *request, void *answer);
+const struct ib_stats_list *mlx4_ib_stats(struct ib_device *device, u8 port);
+int mlx4_ib_read_stats(struct ib_device *device, u8 port, u64 *values);
 
 /** mlx4_ib_vl() - the virtual lane of a service level on a port; any context */
 static inline u8 mlx4_ib_vl(const struct mlx4_ib_dev *dev, u8 port, u8 sl)

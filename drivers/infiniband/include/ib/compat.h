@@ -42,6 +42,13 @@
 #define ib_const_device struct device
 #endif
 
+/* A class knew its module before 6.4. */
+#if IB_KERNEL_6_12
+#define ib_class_create(name) class_create(name)
+#else
+#define ib_class_create(name) class_create(THIS_MODULE, name)
+#endif
+
 /* A trace event's string was named twice before 6.10. Give field and string. */
 #if IB_KERNEL_6_12
 #define ib_assign_str_1(field, ...) __assign_str(field)

@@ -950,6 +950,26 @@ int ib_node_modify(struct ib_device *device, u32 mask, const struct ib_node_modi
 	(sizeof(type) + BUILD_BUG_ON_ZERO(offsetof(type, member)))
 
 /**
+ * struct ib_stat - a figure that a provider offers, a file of hw_counters in sysfs
+ * @name: its name
+ * @where: the provider's own
+ */
+struct ib_stat {
+	const char *name;
+	unsigned int where;
+};
+
+/**
+ * struct ib_stats_list - all that a provider offers
+ * @count: how many
+ * @stat: the figures
+ */
+struct ib_stats_list {
+	unsigned int count;
+	const struct ib_stat *stat;
+};
+
+/**
  * struct ib_verbs_ops - the verbs of a provider
  *
  * Memory of objects is ib_core's: zeroed, of the size given, the common part filled in before
@@ -983,6 +1003,9 @@ int ib_node_modify(struct ib_device *device, u32 mask, const struct ib_node_modi
  * @modify_port: see ib_port_modify()
  * @modify_node: see ib_node_modify()
  * @process_mad: answer a MAD for the device; optional: without it there are no port counters
+ * @stats: which statistics there are of a port, or, for port 0, of the device; NULL: none; the list
+ *	stays until &ib_device_ops.stop; optional
+ * @read_stats: fill in these, in their order; required with @stats
  *
  * @create_pd: make a PD
  * @destroy_pd: see above
@@ -1050,6 +1073,8 @@ struct ib_verbs_ops {
 	int (*modify_node)(struct ib_device *device, u32 mask, const struct ib_node_modify *modify);
 	enum ib_mad_result (*process_mad)(struct ib_device *device,
 					  const struct ib_mad_request *request, void *answer);
+	const struct ib_stats_list *(*stats)(struct ib_device *device, u8 port);
+	int (*read_stats)(struct ib_device *device, u8 port, u64 *values);
 
 	int (*create_pd)(struct ib_pd *pd, struct ib_udata *udata);
 	int (*destroy_pd)(struct ib_pd *pd);

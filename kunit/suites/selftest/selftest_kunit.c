@@ -5,10 +5,12 @@
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
+#include <linux/if_arp.h>
 #include <linux/kthread.h>
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/netdevice.h>
 #include <linux/refcount.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -143,6 +145,45 @@ static void oops(struct kunit *test)
 	WRITE_ONCE(*p, 1);
 }
 
+static void hold_setup(struct net_device *dev)
+{
+	dev->type = ARPHRD_NONE;
+	dev->mtu = 1500;
+}
+
+static netdev_tx_t hold_xmit(struct sk_buff *skb, struct net_device *dev)
+{
+	dev_kfree_skb(skb);
+	return NETDEV_TX_OK;
+}
+
+static const struct net_device_ops hold_ops = {
+	.ndo_start_xmit = hold_xmit,
+};
+
+static int hold_let_go(void *dev)
+{
+	ssleep(15);
+	dev_put(dev);
+	return 0;
+}
+
+/* Somebody keeps a network device that is being unregistered, longer than the kernel is patient. */
+static void hold(struct kunit *test)
+{
+	struct net_device *dev = alloc_netdev(0, "selftest%d", NET_NAME_ENUM, hold_setup);
+	struct task_struct *t;
+
+	KUNIT_ASSERT_NOT_NULL(test, dev);
+	dev->netdev_ops = &hold_ops;
+	KUNIT_ASSERT_EQ(test, register_netdev(dev), 0);
+	dev_hold(dev);
+	t = kthread_run(hold_let_go, dev, "selftest");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(t));
+	unregister_netdev(dev);
+	free_netdev(dev);
+}
+
 static const struct {
 	const char *name;
 	void (*commit)(struct kunit *test);
@@ -155,6 +196,7 @@ static const struct {
 	{ "warn", warn },
 	{ "leak", leak },
 	{ "hang", hang },
+	{ "hold", hold },
 	{ "expectation", expectation },
 	{ "timer", timer_freed },
 	{ "list", list_twice },

@@ -23,6 +23,7 @@ FOLDERS = ('kunit', 'drivers', 'emulator')
 OURS = ('drivers/infiniband/core/', 'drivers/infiniband/ulp/ipoib/')
 OPTION = re.compile(r'^config (\w+)\n\ttristate', re.M)
 RESULT = re.compile(r'^ {4}(not )?ok \d+ (.*?)(?: # SKIP *(.*))?$')
+INJECTED = re.compile(r'^\s*# (\w+): (\d+ failures injected)$', re.M)
 PLAN = re.compile(r'^ {4}1\.\.(\d+)$', re.M)
 RESULTS = '/sys/kernel/debug/kunit'
 # What takes as long as one likes is done at length on user mode Linux; here it is two processors
@@ -87,10 +88,12 @@ def read(t, suite):
     plan = PLAN.search(text)
     found = [RESULT.match(line) for line in text.splitlines()]
     found = [m for m in found if m]
+    injected = dict(INJECTED.findall(text))
     for bad, name, why in (m.groups() for m in found):
+        told = f' ({injected[name]})' if name in injected else ''
         if why is not None:
             t.skip(f'{suite}: {name}', why)
-        elif not t.ok(not bad, f'{suite}: {name}'):
+        elif not t.ok(not bad, f'{suite}: {name}{told}'):
             t.note('\n'.join(x for x in text.splitlines() if f'# {name}' in x or 'xpect' in x))
     t.ok(plan and len(found) == int(plan[1]), f'{suite}: every test of the plan has a result')
 

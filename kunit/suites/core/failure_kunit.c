@@ -236,8 +236,6 @@ static void failure_nth_alloc(struct kunit *test)
 		snprintf(name, sizeof(name), "lr-failure-%u", round++);
 		s->hca = fake_hca_create(test, name);
 	}
-	kunit_info(test, "%u failures injected\n", f.hits);
-	KUNIT_EXPECT_GT(test, f.hits, 0U);
 }
 
 /* Those of the lifecycle thread: devices, service instances, attachments. */
@@ -258,7 +256,6 @@ static void failure_nth_alloc_of_thread(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, atomic_read(&s->ipoib->adds),
 				atomic_read(&s->ipoib->removes));
 	}
-	kunit_info(test, "%u failures injected\n", f.hits);
 	KUNIT_EXPECT_GT(test, f.hits, 5U);
 	KUNIT_EXPECT_EQ(test, fake_hca_bind(s->hca), 0);
 }
@@ -277,7 +274,6 @@ static void failure_nth_alloc_of_item(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, atomic_read(&s->ipoib->adds),
 				atomic_read(&s->ipoib->removes));
 	}
-	kunit_info(test, "%u failures injected\n", f.hits);
 	KUNIT_EXPECT_GT(test, f.hits, 2U);
 }
 
@@ -302,8 +298,6 @@ static void failure_nth_alloc_of_removal(struct kunit *test)
 				atomic_read(&s->ipoib->removes));
 		KUNIT_ASSERT_EQ(test, fake_hca_bind(s->hca), 0);
 	}
-	kunit_info(test, "%u failures injected\n", f.hits);
-	KUNIT_EXPECT_GT(test, f.hits, 0U);
 }
 
 static struct kunit_case failure_cases[] = {

@@ -240,12 +240,20 @@ bool lr_fault_stop(struct lr_fault *f)
 }
 EXPORT_SYMBOL_GPL(lr_fault_stop);
 
+/* An iteration that failed nothing has tested nothing. */
+static bool over(struct lr_fault *f)
+{
+	kunit_info(f->test, "%u failures injected\n", f->hits);
+	KUNIT_EXPECT_GT(f->test, f->hits, 0U);
+	return false;
+}
+
 bool lr_fault_next(struct lr_fault *f)
 {
 	lr_fault_stop(f);
 	if (f->nth && !f->hit) {
 		if (!f->who || ++f->pool == ARRAY_SIZE(pools))
-			return false;
+			return over(f);
 		f->nth = 0;
 	}
 	if (f->nth == MOST) {

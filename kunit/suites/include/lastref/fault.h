@@ -16,6 +16,8 @@
  *	}
  *	KUNIT_EXPECT_GT(test, f.hits, 3U);
  *
+ * How many there were is printed when the iteration ends; none at all fails the test.
+ *
  * Not every failure has to fail the operation: the kernel's own helpers (kmemleak, debug objects)
  * allocate too, and fall back. But it must never do more than fail. And a slab asks for a page of
  * its own now and then, so how many rounds there are is not the same each time.

@@ -300,7 +300,7 @@ static void fake_flow_work(struct work_struct *work)
 	struct fake_flow *flow = container_of(work, struct fake_flow, work);
 
 	flow->result = flow->run(flow->arg);
-	complete(&flow->done);
+	complete_all(&flow->done);
 }
 
 void fake_flow_start(struct fake_flow *flow, int (*run)(void *arg), void *arg)

@@ -332,6 +332,86 @@ static void resources_are_counted_and_listed(struct kunit *test)
 	bench_destroy_all(&o);
 }
 
+/* The entry of a dump's answer that has this number, or NULL. */
+static struct nlattr *entry_of(struct client_socket *c, u16 table, u16 id, u32 number)
+{
+	struct nlattr *list = find(first(c), table), *entry;
+	int left;
+
+	if (!list)
+		return NULL;
+	nla_for_each_nested(entry, list, left)
+		if (u32_of(find_in(entry, id)) == number)
+			return entry;
+	return NULL;
+}
+
+struct kind {
+	int op;
+	u16 table;
+	u16 id;
+	u32 number;
+	bool has_pd;
+};
+
+/* In the list of its kind, once the only part of it has come. */
+static void expect_listed(struct kunit *test, struct bench *b, struct client_socket *c,
+			  const struct kind *k)
+{
+	struct nlattr *entry;
+
+	begin(c, k->op, NLM_F_DUMP);
+	add_u32(c, RDMA_NLDEV_ATTR_DEV_INDEX, bench_device(b)->index);
+	KUNIT_ASSERT_EQ(test, exchange(c), 0);
+	entry = entry_of(c, k->table, k->id, k->number);
+	KUNIT_EXPECT_NOT_NULL_MSG(test, entry, "operation %d", k->op);
+	KUNIT_EXPECT_STREQ(test, text_of(find_in(entry, RDMA_NLDEV_ATTR_RES_KERN_NAME)), "bench");
+	KUNIT_ASSERT_EQ(test, more(c), 0);
+	KUNIT_EXPECT_EQ(test, (int)first(c)->nlmsg_type, NLMSG_DONE);
+}
+
+static void expect_found(struct kunit *test, struct bench *b, struct client_socket *c,
+			 const struct kind *k, u32 pdn)
+{
+	begin(c, k->op, 0);
+	add_u32(c, RDMA_NLDEV_ATTR_DEV_INDEX, bench_device(b)->index);
+	add_u32(c, k->id, k->number);
+	KUNIT_ASSERT_EQ(test, exchange(c), 0);
+	KUNIT_EXPECT_EQ(test, u32_of(find(first(c), k->id)), k->number);
+	KUNIT_EXPECT_STREQ(test, text_of(find(first(c), RDMA_NLDEV_ATTR_RES_KERN_NAME)), "bench");
+	if (k->has_pd)
+		KUNIT_EXPECT_EQ(test, u32_of(find(first(c), RDMA_NLDEV_ATTR_RES_PDN)), pdn);
+}
+
+/* Each kind of object there is: in its list, and by its number, with its owner and its PD. */
+static void each_kind_is_listed_and_found(struct kunit *test)
+{
+	struct kind kinds[] = {
+		{ RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_LQPN },
+		{ RDMA_NLDEV_CMD_RES_CQ_GET, RDMA_NLDEV_ATTR_RES_CQ, RDMA_NLDEV_ATTR_RES_CQN },
+		{ RDMA_NLDEV_CMD_RES_MR_GET, RDMA_NLDEV_ATTR_RES_MR, RDMA_NLDEV_ATTR_RES_MRN },
+		{ RDMA_NLDEV_CMD_RES_PD_GET, RDMA_NLDEV_ATTR_RES_PD, RDMA_NLDEV_ATTR_RES_PDN },
+		{ RDMA_NLDEV_CMD_RES_SRQ_GET, RDMA_NLDEV_ATTR_RES_SRQ, RDMA_NLDEV_ATTR_RES_SRQN },
+	};
+	struct bench *b = bench_up(test, "lr-nldev");
+	struct client_socket *c = socket_open(test);
+	struct bench_objects o;
+	int i;
+
+	bench_make_all(b, &o);
+	kinds[0].number = o.qp->qpn;
+	kinds[1].number = o.cq->object.id;
+	kinds[2].number = o.mr->object.id;
+	kinds[3].number = o.pd->object.id;
+	kinds[4].number = o.srq->object.id;
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		kinds[i].has_pd = i != 1;
+		expect_listed(test, b, c, &kinds[i]);
+		expect_found(test, b, c, &kinds[i], o.pd->object.id);
+	}
+	bench_destroy_all(&o);
+}
+
 /* When the hardware does not answer, what was set last is shown. */
 static void qp_of_a_gone_hca_is_shown_from_memory(struct kunit *test)
 {
@@ -572,6 +652,7 @@ static struct kunit_case nldev_cases[] = {
 	KUNIT_CASE(sys_get),
 	KUNIT_CASE(set_renames),
 	KUNIT_CASE(resources_are_counted_and_listed),
+	KUNIT_CASE(each_kind_is_listed_and_found),
 	KUNIT_CASE(qp_of_a_gone_hca_is_shown_from_memory),
 	KUNIT_CASE(long_dump_comes_in_parts),
 	KUNIT_CASE(chardev_is_found),

@@ -7,6 +7,7 @@
  */
 #include <linux/delay.h>
 #include <linux/module.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "fake.h"
@@ -129,12 +130,17 @@ static bool review_is_removed(struct review_pair *pair)
 	return removed;
 }
 
-/* What ib_client_unregister() waits for, and what it may conclude. */
+/*
+ * What ib_client_unregister() waits for, and what it may conclude; ahead of everybody else, so that
+ * it runs at the very moment when the lock is given back.
+ */
 static int review_run_watch(void *arg)
 {
 	struct review_pair *pair = arg;
 
+	sched_set_fifo(current);
 	wait_event(pair->attachment->device->hca->wait, review_is_removed(pair));
+	sched_set_normal(current, 0);
 	return 0;
 }
 

@@ -5,7 +5,7 @@
 # hcas: 2
 # fabric: one
 # modules: ours
-# limit: 180
+# limit: 400
 # alone: yes
 """The reboot notifier, seen in the trace on the console: goal SHUTDOWN, quiet, and no client is called."""
 import os

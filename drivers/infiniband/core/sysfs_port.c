@@ -120,28 +120,10 @@ static const struct ib_lane_speed ib_lane_speeds[] = {
 	{ IB_SPEED_NDR, 1000, "NDR" },
 };
 
-static int ib_lanes(u8 width)
-{
-	switch (width) {
-	case IB_WIDTH_1X:
-		return 1;
-	case IB_WIDTH_2X:
-		return 2;
-	case IB_WIDTH_4X:
-		return 4;
-	case IB_WIDTH_8X:
-		return 8;
-	case IB_WIDTH_12X:
-		return 12;
-	default:
-		return 0;
-	}
-}
-
 static ssize_t ib_emit_rate(const struct ib_port_attr *attr, char *buf)
 {
 	const struct ib_lane_speed *speed = ib_lane_speeds;
-	int lanes = ib_lanes(attr->active_width);
+	unsigned int lanes = ib_width_lanes(attr->active_width);
 	unsigned int i, tenths;
 
 	if (!lanes)
@@ -150,7 +132,7 @@ static ssize_t ib_emit_rate(const struct ib_port_attr *attr, char *buf)
 		if (ib_lane_speeds[i].speed == attr->active_speed)
 			speed = &ib_lane_speeds[i];
 	tenths = speed->tenths * lanes;
-	return sysfs_emit(buf, "%u%s Gb/sec (%dX %s)\n", tenths / 10, tenths % 10 ? ".5" : "",
+	return sysfs_emit(buf, "%u%s Gb/sec (%uX %s)\n", tenths / 10, tenths % 10 ? ".5" : "",
 			  lanes, speed->word);
 }
 

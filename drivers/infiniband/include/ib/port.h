@@ -99,6 +99,30 @@ static inline unsigned int ib_mtu_bytes(enum ib_mtu mtu)
 #define IB_SPEED_NDR 128
 
 /**
+ * ib_width_lanes() - how many lanes a link of this width has
+ * @width: IB_WIDTH_*
+ *
+ * Return: lanes; 0: no such width.
+ */
+static inline unsigned int ib_width_lanes(u8 width)
+{
+	switch (width) {
+	case IB_WIDTH_1X:
+		return 1;
+	case IB_WIDTH_2X:
+		return 2;
+	case IB_WIDTH_4X:
+		return 4;
+	case IB_WIDTH_8X:
+		return 8;
+	case IB_WIDTH_12X:
+		return 12;
+	default:
+		return 0;
+	}
+}
+
+/**
  * struct ib_port_attr - what a port is like at a moment; host byte order
  * @subnet_prefix: GID prefix; host byte order
  * @state: logical state

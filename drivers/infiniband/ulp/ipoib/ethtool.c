@@ -188,24 +188,6 @@ static unsigned int ipoib_lane_speed(u16 speed)
 	}
 }
 
-static unsigned int ipoib_lanes(u8 width)
-{
-	switch (width) {
-	case IB_WIDTH_1X:
-		return 1;
-	case IB_WIDTH_2X:
-		return 2;
-	case IB_WIDTH_4X:
-		return 4;
-	case IB_WIDTH_8X:
-		return 8;
-	case IB_WIDTH_12X:
-		return 12;
-	default:
-		return 0;
-	}
-}
-
 static int ipoib_get_link_ksettings(struct net_device *netdev, struct ethtool_link_ksettings *cmd)
 {
 	struct ipoib_iface *iface = netdev_priv(netdev);
@@ -216,7 +198,7 @@ static int ipoib_get_link_ksettings(struct net_device *netdev, struct ethtool_li
 	if (dev) {
 		if (!ib_port_cached(dev->ib, iface->port, &attr))
 			speed = ipoib_lane_speed(attr.active_speed) *
-				ipoib_lanes(attr.active_width);
+				ib_width_lanes(attr.active_width);
 		ipoib_dev_put(dev);
 	}
 	cmd->base.speed = netif_carrier_ok(netdev) && speed ? speed : SPEED_UNKNOWN;

@@ -737,6 +737,8 @@ static int vfake_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 	for (; wr && !err; wr = wr->next) {
 		*bad = wr;
 		err = vfake_post(qp, qp->send_cq, wr->wr_id, IB_WC_SEND, NULL, &status);
+		if (qp->type == IB_QPT_UD)
+			vf->last_qpn = wr->ud.qpn;
 		if (!err && status == IB_WC_SUCCESS && vf->mads && wr->opcode == IB_WR_SEND &&
 		    vfake_is_special(qp) && !vf->silent)
 			vfake_wire_put(vf, qp, wr);

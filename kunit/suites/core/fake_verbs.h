@@ -77,6 +77,7 @@ struct vfake_mad {
  * @loop: see there
  * @hold: sends of QP0 and QP1 do not complete for the time being
  * @max_wr: if not 0, what the device says of the length of queues
+ * @last_qpn: where the last send of a UD QP was for
  * @fail_sends: so many of the next sends of QP0 and QP1 fail, which stops the send queue
  * @on_wire: called for each MAD that leaves, in the call that posts it, instead of keeping it
  * @wire_data: for @on_wire
@@ -109,6 +110,7 @@ struct vfake {
 	bool loop;
 	bool hold;
 	u32 max_wr;
+	u32 last_qpn;
 	unsigned int fail_sends;
 	void (*on_wire)(struct vfake *vf, const struct vfake_mad *mad);
 	void *wire_data;

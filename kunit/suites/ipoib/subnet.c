@@ -423,3 +423,12 @@ void subnet_send(struct ipoib_iface *iface, const u8 *daddr)
 	dev_hard_header(skb, iface->netdev, ETH_P_IP, daddr, NULL, skb->len);
 	dev_queue_xmit(skb);
 }
+
+/** subnet_send_known() - the same, and wait until it has left: the way is known from then on */
+void subnet_send_known(struct subnet *s, struct ipoib_iface *iface, const u8 *daddr)
+{
+	int before = vfake_calls(&s->vf, VFAKE_POST_SEND);
+
+	subnet_send(iface, daddr);
+	KUNIT_EXPECT_TRUE(s->test, LR_WAIT(vfake_calls(&s->vf, VFAKE_POST_SEND) > before, 10000));
+}

@@ -77,6 +77,7 @@ void subnet_open(struct subnet *s, struct ipoib_iface *iface);
 void subnet_stop(struct ipoib_iface *iface);
 void subnet_wait_carrier(struct subnet *s, struct ipoib_iface *iface, bool on);
 void subnet_send(struct ipoib_iface *iface, const u8 *daddr);
+void subnet_send_known(struct subnet *s, struct ipoib_iface *iface, const u8 *daddr);
 void subnet_peer(u8 *daddr, u32 number);
 
 #endif

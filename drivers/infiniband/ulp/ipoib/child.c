@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Child interfaces: partitions on the port of a parent. All under RTNL, which is outermost. */
+#include <linux/export.h>
 #include <linux/rtnetlink.h>
 
 #include "ipoib.h"
@@ -49,7 +50,7 @@ int ipoib_child_add(struct ipoib_iface *parent, struct net_device *netdev, u16 p
 		goto put_dev;
 	}
 	if (!ipoib_attach(child, dev))
-		ipoib_settle(child, IPOIB_MADE, IPOIB_UP, IPOIB_RTNL_WAIT);
+		ipoib_rtnl_wait(ipoib_settle(child, IPOIB_MADE, IPOIB_UP, ipoib_rtnl_left()));
 	ipoib_netdev_sync(child);
 put_dev:
 	ipoib_dev_put(dev);
@@ -97,6 +98,7 @@ int ipoib_child_create(struct ipoib_iface *parent, unsigned long value)
 		free_netdev(netdev);
 	return err;
 }
+EXPORT_SYMBOL_GPL(ipoib_child_create);
 
 /**
  * ipoib_child_delete() - what is written to delete_child
@@ -126,6 +128,7 @@ int ipoib_child_delete(struct ipoib_iface *parent, unsigned long value)
 	ipoib_reap(child);
 	return 0;
 }
+EXPORT_SYMBOL_GPL(ipoib_child_delete);
 
 /**
  * ipoib_mode_set() - datagram or connected mode

@@ -5,7 +5,8 @@
  * The broadcast group comes first, and what it is like (Q_Key, MTU, SL, ...) every other group of
  * the interface is made like.  Groups of the interface's multicast list are joined as full member
  * and received; a group that is only sent to is joined as send-only member when the first packet
- * comes, and left when none came for a while.
+ * comes, and left when none came for a while; there are IPOIB_SENT_GROUPS_MAX of those at most,
+ * since anybody who may send can make them.
  *
  * As with paths, senders and callbacks leave notes, and the work item, alone, joins, leaves,
  * attaches, and removes.  That the SM has forgotten us is no matter of this file: the multicast
@@ -56,7 +57,7 @@ static void ipoib_group_note(struct ipoib_group *group, unsigned long note)
 }
 
 static struct ipoib_group *ipoib_group_add(struct ipoib_iface *iface, const union ib_gid *mgid,
-					   gfp_t gfp)
+					   bool sent, gfp_t gfp)
 {
 	struct ipoib_group *group = kzalloc(sizeof(*group), gfp), *other;
 
@@ -65,19 +66,37 @@ static struct ipoib_group *ipoib_group_add(struct ipoib_iface *iface, const unio
 	group->mgid = *mgid;
 	group->iface = iface;
 	group->used = jiffies;
+	group->sent = sent;
 	spin_lock_init(&group->lock);
 	__skb_queue_head_init(&group->queue);
 	INIT_LIST_HEAD(&group->todo);
 	spin_lock_bh(&iface->note_lock);
 	other = rhashtable_lookup_get_insert_fast(&iface->groups, &group->node,
 						  ipoib_group_params);
-	if (!other)
+	if (!other) {
 		list_add_tail(&group->all, &iface->group_list);
+		atomic_add(sent, &iface->sent_groups);
+	}
 	spin_unlock_bh(&iface->note_lock);
 	if (!other)
 		return group;
 	kfree(group);
 	return IS_ERR(other) ? NULL : other;
+}
+
+/* There is somebody who sends to it. */
+static struct ipoib_group *ipoib_group_add_sent(struct ipoib_iface *iface, const union ib_gid *mgid)
+{
+	if (atomic_read(&iface->sent_groups) >= IPOIB_SENT_GROUPS_MAX)
+		return NULL;
+	return ipoib_group_add(iface, mgid, true, GFP_ATOMIC);
+}
+
+/* It is there for another reason now, or not at all. */
+static void ipoib_group_unsend(struct ipoib_group *group)
+{
+	atomic_sub(group->sent, &group->iface->sent_groups);
+	group->sent = false;
 }
 
 /* Not joined: let the packet wait, unless a join has failed just now. */
@@ -115,7 +134,7 @@ void ipoib_group_xmit(struct ipoib_iface *iface, struct sk_buff *skb)
 	ipoib_group_of(&mgid, header->daddr, READ_ONCE(iface->pkey));
 	group = rhashtable_lookup(&iface->groups, &mgid, ipoib_group_params);
 	if (unlikely(!group))
-		group = ipoib_group_add(iface, &mgid, GFP_ATOMIC);
+		group = ipoib_group_add_sent(iface, &mgid);
 	if (unlikely(!group)) {
 		ipoib_group_drop(iface, skb);
 		return;
@@ -251,6 +270,7 @@ static void ipoib_group_remove(struct ipoib_group *group)
 	spin_unlock_bh(&group->lock);
 	ipoib_group_leave(group);
 	ipoib_group_purge(group);
+	ipoib_group_unsend(group);
 	if (group == iface->broadcast)
 		iface->broadcast = NULL;
 	kfree_rcu(group, rcu);
@@ -495,12 +515,13 @@ static void ipoib_group_want(struct ipoib_iface *iface, const u8 *addr)
 	    !ipoib_sa->find(iface->dev->attachment, iface->port, &mgid, NULL))
 		return;
 	if (!group)
-		group = ipoib_group_add(iface, &mgid, GFP_KERNEL);
+		group = ipoib_group_add(iface, &mgid, false, GFP_KERNEL);
 	if (!group) {
 		WRITE_ONCE(iface->list_changed, true);
 		ipoib_groups_wake_at(iface, jiffies + HZ);
 		return;
 	}
+	ipoib_group_unsend(group);
 	group->wanted = true;
 	group->seen = iface->list_round;
 }
@@ -581,7 +602,7 @@ int ipoib_groups_begin(struct ipoib_iface *iface)
 
 	ipoib_broadcast_pack(addr, iface->facts.pkey);
 	ipoib_group_of(&mgid, addr, iface->facts.pkey);
-	iface->broadcast = ipoib_group_add(iface, &mgid, GFP_KERNEL);
+	iface->broadcast = ipoib_group_add(iface, &mgid, false, GFP_KERNEL);
 	if (!iface->broadcast)
 		return -ENOMEM;
 	iface->broadcast->full = true;

@@ -30,7 +30,7 @@
 #include "addr.h"
 #include "ladder.h"
 
-/* How long anybody who holds RTNL waits for hardware. */
+/* How long those who hold RTNL wait for hardware, all interfaces of one hold together. */
 #define IPOIB_RTNL_WAIT HZ
 /* How long a netdev waits for the next incarnation of its HCA. */
 #define IPOIB_PARKED_SECONDS 60
@@ -39,6 +39,8 @@
 /* Packets that wait for a path, and for a group. */
 #define IPOIB_PATH_QUEUE 3
 #define IPOIB_GROUP_QUEUE 64
+/* Groups of an interface that there are because somebody sends to them. */
+#define IPOIB_SENT_GROUPS_MAX 512
 /* Completions taken at a time. */
 #define IPOIB_BATCH 16
 
@@ -182,6 +184,7 @@ struct ipoib_path {
  * @record: what the group is like, once joined
  * @full: receives too; else send-only
  * @wanted: it is in the interface's multicast list (or is the broadcast group)
+ * @sent: it counts among the &ipoib_iface.sent_groups
  * @seen: &ipoib_iface.list_round in which it was in the list
  * @joined: the join has succeeded
  * @attached: the QP receives its packets
@@ -207,6 +210,7 @@ struct ipoib_group {
 	struct ib_sa_mcmember record;
 	bool full;
 	bool wanted;
+	bool sent;
 	u32 seen;
 	bool joined;
 	bool attached;
@@ -253,11 +257,14 @@ struct ipoib_rx {
  * @max_sge: pieces of a send
  * @lso: the QP can cut large packets
  * @posting: receives are posted again; written while the poll functions may run
+ * @kept: the hardware may still use the buffers: nothing more happens with these queues
+ * @kept_node: in the list of those, where they stay for ever
  * @epoch: how often the QP was started; the upper half of each wr_id
  * @rx: receive buffers
  * @tx: sends
  * @tx_head: next slot of @tx; under the transmit lock
- * @tx_tail: oldest slot that is in use; of the poll function
+ * @tx_done: next slot of @tx that completes; of the poll function
+ * @tx_tail: oldest slot that is in use, behind @tx_done from the first flush on; the same
  * @rx_posted: receives that have not completed
  * @wc: room for completions of @rx_cq
  * @tx_wc: room for completions of @tx_cq
@@ -272,10 +279,13 @@ struct ipoib_queues {
 	unsigned int max_sge;
 	bool lso;
 	bool posting;
+	bool kept;
+	struct list_head kept_node;
 	u32 epoch;
 	struct ipoib_rx *rx;
 	struct ipoib_tx *tx;
 	unsigned int tx_head;
+	unsigned int tx_done;
 	unsigned int tx_tail;
 	atomic_t rx_posted;
 	struct ib_wc wc[IPOIB_BATCH];
@@ -383,7 +393,8 @@ enum ipoib_kind {
  * Parking (parking.c):
  * @parked_node: in the list of the parked
  * @parked_parent: the function it waits for
- * @parked_work: has waited long enough
+ * @parked_until: when it has waited long enough, in jiffies
+ * @parked_work: looks then
  *
  * Wishes, from anywhere:
  * @lock: protects @dev, @present, @shown; a leaf
@@ -429,6 +440,7 @@ enum ipoib_kind {
  * @paths: &ipoib_path.node
  * @groups: &ipoib_group.node
  * @npaths: entries of @paths
+ * @sent_groups: entries of @groups that senders made
  * @rx_napi: polls receives
  * @tx_napi: polls sends
  * @counts: for `ethtool -S`
@@ -455,6 +467,7 @@ struct ipoib_iface {
 
 	struct list_head parked_node;
 	struct device *parked_parent;
+	unsigned long parked_until;
 	struct delayed_work parked_work;
 
 	spinlock_t lock; /* protects dev, present and shown */
@@ -498,6 +511,7 @@ struct ipoib_iface {
 	struct rhashtable paths;
 	struct rhashtable groups;
 	atomic_t npaths;
+	atomic_t sent_groups;
 	struct napi_struct rx_napi;
 	struct napi_struct tx_napi;
 	struct ipoib_counts counts;
@@ -536,6 +550,18 @@ int ipoib_reaper_init(void);
 void ipoib_reaper_exit(void);
 extern struct workqueue_struct *ipoib_rtnl_wq;
 
+/* budget.c: how long those who hold RTNL wait */
+long ipoib_rtnl_left(void);
+void ipoib_rtnl_spent(long spent);
+#define ipoib_rtnl_wait(wait) \
+	({ \
+		unsigned long __begin = jiffies; \
+		bool __ok = (wait); \
+		\
+		ipoib_rtnl_spent(jiffies - __begin); \
+		__ok; \
+	})
+
 /* netdev.c */
 void ipoib_setup(struct net_device *netdev);
 int ipoib_iface_prepare(struct net_device *netdev, struct ipoib_dev *dev, u8 port, u16 child_pkey,
@@ -568,9 +594,10 @@ void ipoib_queues_moderate(struct ipoib_iface *iface);
 
 /* rx.c, tx.c */
 int ipoib_rx_fill(struct ipoib_iface *iface);
-void ipoib_rx_release(struct ipoib_iface *iface, bool quiet);
+void ipoib_rx_release(struct ipoib_iface *iface);
 int ipoib_rx_poll(struct napi_struct *napi, int budget);
-void ipoib_tx_release(struct ipoib_iface *iface, bool quiet);
+void ipoib_tx_release(struct ipoib_iface *iface);
+unsigned int ipoib_tx_keep(struct ipoib_iface *iface);
 int ipoib_tx_poll(struct napi_struct *napi, int budget);
 netdev_tx_t ipoib_xmit(struct sk_buff *skb, struct net_device *netdev);
 void ipoib_post(struct ipoib_iface *iface, struct sk_buff *skb, struct ipoib_ah *ah, u32 qpn);

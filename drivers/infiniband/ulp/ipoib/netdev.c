@@ -28,7 +28,7 @@ static int ipoib_stop(struct net_device *netdev)
 	WRITE_ONCE(iface->up, false);
 	netif_stop_queue(netdev);
 	ipoib_kick(iface);
-	if (!ipoib_settle(iface, IPOIB_BARE, IPOIB_MADE, IPOIB_RTNL_WAIT))
+	if (!ipoib_rtnl_wait(ipoib_settle(iface, IPOIB_BARE, IPOIB_MADE, ipoib_rtnl_left())))
 		ipoib_warn(iface, "the HCA needs long to stop, not waiting for it\n");
 	return 0;
 }
@@ -38,7 +38,7 @@ static void ipoib_uninit(struct net_device *netdev)
 	struct ipoib_iface *iface = netdev_priv(netdev);
 
 	ipoib_detach(iface);
-	if (!ipoib_detach_wait(iface, IPOIB_RTNL_WAIT))
+	if (!ipoib_rtnl_wait(ipoib_detach_wait(iface, ipoib_rtnl_left())))
 		ipoib_warn(iface, "the HCA needs long to stop, its objects go later\n");
 	if (!iface->parent)
 		return;

@@ -29,7 +29,8 @@ static void ipoib_parked_expired(struct work_struct *work)
 	bool mine;
 
 	mutex_lock(&ipoib_parking_lock);
-	mine = !list_empty(&iface->parked_node);
+	/* It may have been adopted and parked again since this item was queued. */
+	mine = !list_empty(&iface->parked_node) && time_after_eq(jiffies, iface->parked_until);
 	if (mine)
 		ipoib_parked_take(iface);
 	mutex_unlock(&ipoib_parking_lock);
@@ -59,6 +60,7 @@ void ipoib_park(struct ipoib_iface *iface, struct device *parent)
 	dev_hold(iface->netdev);
 	mutex_lock(&ipoib_parking_lock);
 	iface->parked_parent = get_device(parent);
+	iface->parked_until = jiffies + IPOIB_PARKED_SECONDS * HZ;
 	list_add_tail(&iface->parked_node, &ipoib_parked);
 	queue_delayed_work(ipoib_rtnl_wq, &iface->parked_work, IPOIB_PARKED_SECONDS * HZ);
 	mutex_unlock(&ipoib_parking_lock);

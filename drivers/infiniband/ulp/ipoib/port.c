@@ -205,6 +205,9 @@ static void ipoib_dev_clear(struct ipoib_dev *dev)
 		ipoib_detach(iface);
 	mutex_unlock(&dev->lock);
 	wait_event(dev->empty, list_empty_careful(&dev->ifaces));
+	/* The last one has left the list; with the lock, it has finished with the queue, too. */
+	mutex_lock(&dev->lock);
+	mutex_unlock(&dev->lock);
 	/* Waits for the last item, which has nothing more to do. */
 	destroy_workqueue(dev->wq);
 	ib_pd_destroy(dev->pd);

@@ -4,9 +4,9 @@
  *
  * Made once, so that the QPN, which is part of the interface's address, stays while the interface
  * goes down and up; started and stopped as often as needed.  No buffer is given back before the
- * hardware has provably done with it: either its completion has come (with GONE that is the flush
- * by software, after bus mastering is off), or the QP is in RESET.  If there is no such proof the
- * buffers are kept for ever and the log says so.
+ * hardware has provably done with it: either it has completed it, or the QP is in RESET, or the HCA
+ * is quiet.  A flush by software is no proof: it comes whether the lost HCA was silenced or not.
+ * Without a proof the queues' buffers are kept for ever, in a list, and the log says so.
  *
  * All of it is the work item's, which may wait as long as it takes: nobody waits for it under RTNL
  * for longer than IPOIB_RTNL_WAIT.
@@ -110,8 +110,18 @@ destroy_rx_cq:
 	return PTR_ERR(q->tx_cq);
 }
 
+/* Those whose buffers the hardware may still use; only ever added to. */
+static LIST_HEAD(ipoib_queues_kept);
+static DEFINE_SPINLOCK(ipoib_queues_kept_lock);
+
 static void ipoib_queues_free(struct ipoib_queues *q)
 {
+	if (q->kept) {
+		spin_lock(&ipoib_queues_kept_lock);
+		list_add_tail(&q->kept_node, &ipoib_queues_kept);
+		spin_unlock(&ipoib_queues_kept_lock);
+		return;
+	}
 	kvfree(q->rx);
 	kvfree(q->tx);
 	kfree(q);
@@ -188,6 +198,9 @@ void ipoib_queues_unmake(struct ipoib_iface *iface)
 	ib_qp_destroy(q->qp);
 	ib_cq_destroy(q->tx_cq);
 	ib_cq_destroy(q->rx_cq);
+	q->qp = NULL;
+	q->tx_cq = NULL;
+	q->rx_cq = NULL;
 	iface->queues = NULL;
 	ipoib_queues_free(q);
 }
@@ -239,8 +252,12 @@ int ipoib_queues_start(struct ipoib_iface *iface)
 	struct ipoib_queues *q = iface->queues;
 	int err;
 
+	/* Others are on their way: see ipoib_queues_keep(). */
+	if (q->kept)
+		return -EIO;
 	q->epoch++;
 	q->tx_head = 0;
+	q->tx_done = 0;
 	q->tx_tail = 0;
 	WRITE_ONCE(q->posting, true);
 	napi_enable(&iface->rx_napi);
@@ -260,7 +277,7 @@ bool ipoib_is_drained(struct ipoib_iface *iface)
 {
 	struct ipoib_queues *q = iface->queues;
 
-	return !atomic_read(&q->rx_posted) && READ_ONCE(q->tx_head) == READ_ONCE(q->tx_tail);
+	return !atomic_read(&q->rx_posted) && READ_ONCE(q->tx_head) == READ_ONCE(q->tx_done);
 }
 
 /*
@@ -285,28 +302,55 @@ static bool ipoib_wait_drained(struct ipoib_iface *iface, bool in_error)
 	return ipoib_is_drained(iface);
 }
 
+/*
+ * Has the hardware provably done with what was posted?  All of it has completed: by the hardware,
+ * or, once the HCA's thread has dealt with GONE, perhaps by software.
+ */
+static bool ipoib_is_proven(struct ipoib_iface *iface)
+{
+	struct ib_hca *hca = iface->dev->ib->hca;
+
+	return !ib_hca_is_gone(hca) || !READ_ONCE(hca->gone_done) || READ_ONCE(hca->quiet);
+}
+
+/* These queues are of no use any more: the interface gets others, if the HCA lives. */
+static void ipoib_queues_keep(struct ipoib_iface *iface)
+{
+	struct ipoib_queues *q = iface->queues;
+	unsigned int sends = ipoib_tx_keep(iface);
+
+	q->kept = true;
+	ipoib_err(iface, "not proven that the HCA has done with its buffers: %u receives and %u sends are kept for ever\n",
+		  q->rx_size, sends);
+	ipoib_ask(iface, IPOIB_FLUSH_REBUILD);
+}
+
 /**
  * ipoib_queues_stop() - from RUNNING to MADE, also after half a start
  * @iface: the interface; nothing is sent any more
  */
 void ipoib_queues_stop(struct ipoib_iface *iface)
 {
-	bool in_error, quiet;
+	bool in_error, done;
 
 	WRITE_ONCE(iface->queues->posting, false);
 	in_error = !ipoib_qp_to(iface, IB_QPS_ERR);
 	/* Those that completed before, too: the poll functions look once more. */
 	napi_schedule(&iface->rx_napi);
 	napi_schedule(&iface->tx_napi);
-	quiet = ipoib_wait_drained(iface, in_error);
+	done = ipoib_wait_drained(iface, in_error);
 	if (!ipoib_qp_to(iface, IB_QPS_RESET))
-		quiet = true;
+		done = true;
+	else if (done)
+		done = ipoib_is_proven(iface);
 	napi_disable(&iface->rx_napi);
 	napi_disable(&iface->tx_napi);
-	if (!quiet)
-		ipoib_err(iface, "the HCA does not give its buffers back: they are kept\n");
-	ipoib_rx_release(iface, quiet);
-	ipoib_tx_release(iface, quiet);
+	if (!done) {
+		ipoib_queues_keep(iface);
+		return;
+	}
+	ipoib_rx_release(iface);
+	ipoib_tx_release(iface);
 }
 
 /**

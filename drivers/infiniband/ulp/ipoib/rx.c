@@ -136,19 +136,15 @@ int ipoib_rx_fill(struct ipoib_iface *iface)
 
 /**
  * ipoib_rx_release() - the end of the buffers that are left
- * @iface: the interface; nothing polls
- * @quiet: the hardware has provably done with them
+ * @iface: the interface; nothing polls, and the hardware has provably done with them
  */
-void ipoib_rx_release(struct ipoib_iface *iface, bool quiet)
+void ipoib_rx_release(struct ipoib_iface *iface)
 {
 	struct ipoib_queues *q = iface->queues;
 	unsigned int i;
 
-	for (i = 0; i < q->rx_size; i++) {
-		if (quiet)
-			ipoib_rx_free(iface, &q->rx[i]);
-		q->rx[i].skb = NULL;
-	}
+	for (i = 0; i < q->rx_size; i++)
+		ipoib_rx_free(iface, &q->rx[i]);
 	atomic_set(&q->rx_posted, 0);
 }
 
@@ -244,11 +240,15 @@ static void ipoib_rx_good(struct ipoib_iface *iface, struct ipoib_rx *slot, cons
 		ipoib_rx_deliver(iface, skb, wc);
 }
 
+/*
+ * A flush may be one by software, for hardware that is lost: whether the buffer is to be given back
+ * is known when the queues stop.
+ */
 static void ipoib_rx_bad(struct ipoib_iface *iface, struct ipoib_rx *slot, const struct ib_wc *wc)
 {
-	ipoib_rx_free(iface, slot);
 	if (wc->status == IB_WC_WR_FLUSH_ERR)
 		return;
+	ipoib_rx_free(iface, slot);
 	DEV_STATS_INC(iface->netdev, rx_errors);
 	net_warn_ratelimited("%s: a receive ended with %s (0x%x)\n", netdev_name(iface->netdev),
 			     ib_wc_status_name(wc->status), wc->vendor_err);

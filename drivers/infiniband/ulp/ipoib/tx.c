@@ -245,18 +245,22 @@ static void ipoib_tx_one(struct ipoib_iface *iface, const struct ib_wc *wc, int 
 			 struct ipoib_tx_sum *sum)
 {
 	struct ipoib_queues *q = iface->queues;
-	struct ipoib_tx *slot = &q->tx[q->tx_tail & (q->tx_size - 1)];
+	struct ipoib_tx *slot = &q->tx[q->tx_done & (q->tx_size - 1)];
 
 	/* In order, as the queue is; another epoch's are no longer ours. */
 	if (unlikely(upper_32_bits(wc->wr_id) != q->epoch))
 		return;
 	/* Pairs with the store in ipoib_post(). */
-	if (unlikely(smp_load_acquire(&q->tx_head) == q->tx_tail))
+	if (unlikely(smp_load_acquire(&q->tx_head) == q->tx_done))
 		return;
+	WRITE_ONCE(q->tx_done, q->tx_done + 1);
 	if (unlikely(wc->status != IB_WC_SUCCESS))
 		ipoib_tx_bad(iface, wc);
 	else
 		sum->wire += skb_is_gso(slot->skb) ? skb_shinfo(slot->skb)->gso_segs : 1;
+	/* As with receives: what was flushed is given back, or not, when the queues stop. */
+	if (unlikely(wc->status == IB_WC_WR_FLUSH_ERR || q->tx_done != q->tx_tail + 1))
+		return;
 	sum->packets++;
 	sum->bytes += slot->skb->len;
 	ipoib_tx_free(iface, slot, budget);
@@ -315,19 +319,40 @@ int ipoib_tx_poll(struct napi_struct *napi, int budget)
 
 /**
  * ipoib_tx_release() - the end of the sends that are left
- * @iface: the interface; nothing polls, nothing is sent
- * @quiet: the hardware has provably done with them
+ * @iface: the interface; nothing polls, nothing is sent, the hardware has provably done with them
  */
-void ipoib_tx_release(struct ipoib_iface *iface, bool quiet)
+void ipoib_tx_release(struct ipoib_iface *iface)
 {
 	struct ipoib_queues *q = iface->queues;
-	struct ipoib_tx *slot;
 
-	for (; q->tx_tail != q->tx_head; q->tx_tail++) {
-		slot = &q->tx[q->tx_tail & (q->tx_size - 1)];
-		if (quiet)
-			ipoib_tx_free(iface, slot, 0);
-		slot->skb = NULL;
+	for (; q->tx_tail != q->tx_head; q->tx_tail++)
+		ipoib_tx_free(iface, &q->tx[q->tx_tail & (q->tx_size - 1)], 0);
+	netdev_reset_queue(iface->netdev);
+}
+
+/**
+ * ipoib_tx_keep() - the hardware may read the sends that are left for ever
+ * @iface: the interface; nothing polls, nothing is sent
+ *
+ * What hangs from the packets is let go: neither a socket nor a route is to wait for them.
+ *
+ * Return: how many they are.
+ */
+unsigned int ipoib_tx_keep(struct ipoib_iface *iface)
+{
+	struct ipoib_queues *q = iface->queues;
+	unsigned int i;
+
+	for (i = q->tx_tail; i != q->tx_head; i++) {
+		struct ipoib_tx *slot = &q->tx[i & (q->tx_size - 1)];
+
+		skb_orphan(slot->skb);
+		skb_dst_drop(slot->skb);
+		nf_reset_ct(slot->skb);
+		skb_ext_reset(slot->skb);
+		ipoib_ah_put(slot->ah);
+		slot->ah = NULL;
 	}
 	netdev_reset_queue(iface->netdev);
+	return q->tx_head - q->tx_tail;
 }

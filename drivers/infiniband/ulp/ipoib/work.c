@@ -11,6 +11,8 @@
  * net_device.  The item gives both up itself, last of all, when it has come down to BARE and is not
  * to stand there any more.
  */
+#include <linux/export.h>
+
 #include "ipoib.h"
 
 static void ipoib_work_run(struct work_struct *work);
@@ -48,6 +50,7 @@ void ipoib_kick(struct ipoib_iface *iface)
 		mod_delayed_work(iface->dev->wq, &iface->work, 0);
 	spin_unlock_irqrestore(&iface->lock, flags);
 }
+EXPORT_SYMBOL_GPL(ipoib_kick);
 
 /**
  * ipoib_ask() - have something flushed
@@ -64,6 +67,7 @@ void ipoib_ask(struct ipoib_iface *iface, enum ipoib_flush flush)
 		;
 	ipoib_kick(iface);
 }
+EXPORT_SYMBOL_GPL(ipoib_ask);
 
 /**
  * ipoib_attach() - stand on a device
@@ -353,13 +357,14 @@ static void ipoib_unlink(struct ipoib_iface *iface)
 	iface->failures = 0;
 	WRITE_ONCE(iface->error, 0);
 	mutex_lock(&dev->lock);
-	list_del_init(&iface->dev_node);
 	spin_lock_irq(&iface->lock);
 	WRITE_ONCE(iface->dev, NULL);
 	/* It runs here, and nobody queues it until it stands on a device again. */
 	cancel_delayed_work(&iface->work);
 	spin_unlock_irq(&iface->lock);
 	wake_up_all(&iface->moved);
+	/* Whoever finds the list empty may destroy the queue. */
+	list_del_init(&iface->dev_node);
 	if (list_empty(&dev->ifaces))
 		wake_up_all(&dev->empty);
 	mutex_unlock(&dev->lock);

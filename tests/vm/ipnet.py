@@ -29,9 +29,20 @@ def function(t, hca):
     return t.functions[hca]
 
 
+def node(t, hca):
+    """The name in QEMU of the card in an HCA's slot; another card has another name."""
+    if not hasattr(t, 'nodes'):
+        t.nodes = {}
+    return t.nodes.get(hca, f'hca{hca}')
+
+
+def say(t, hca, what, value):
+    t.vm.qmp.command('qom-set', path=f'/machine/peripheral/{node(t, hca)}', property=what, value=value)
+
+
 def audit(t, hca):
     """What the firmware of an HCA still knows of, a line each."""
-    return t.vm.qmp.command('qom-get', path=f'/machine/peripheral/hca{hca}', property='audit')
+    return t.vm.qmp.command('qom-get', path=f'/machine/peripheral/{node(t, hca)}', property='audit')
 
 
 def interfaces(t, hca):
@@ -123,6 +134,11 @@ class Stream:
         self.job = t.vm.start_sh(f'exec ip netns exec {space(*a)} '
                                  f'ping -i 0.05 -W 5 {address(*b)}')
 
+    def last(self):
+        """The last sequence number that was answered."""
+        seen = re.findall(r'icmp_seq=(\d+)', self.job.out[-4000:])
+        return int(seen[-1]) if seen else 0
+
     def end(self):
         """(sent, received, sequence numbers that were not answered)"""
         self.job.kill(2)
@@ -151,3 +167,10 @@ def iperf(t, a, b, seconds=3, extra=''):
                   check=False, limit=90)
     server.kill()
     return got
+
+
+def end(t):
+    """Everything is unloaded, the manager first, since it holds umad; nothing is left in any HCA."""
+    t.vm.sh('killall opensm; for i in $(seq 100); do pidof opensm >/dev/null || break; sleep 0.1; done; '
+            'modprobe -r ib_ipoib && modprobe -r ib_umad mlx4_ib mlx4_core', limit=120)
+    t.equal([audit(t, hca) for hca in (0, 1, SM)], ['', '', ''], 'nothing is left in any HCA')

@@ -5,7 +5,8 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 version := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 
 .DEFAULT_GOAL := help
-.PHONY: help all modules clean-modules check check-long demo lint coverage shell install uninstall clean
+.PHONY: help all modules clean-modules check check-long demo lint coverage shell install reload uninstall \
+	clean
 
 help: ## this list
 	@echo "LastRef $(version), an RDMA stack whose devices can leave at any moment"
@@ -44,6 +45,9 @@ shell: ## a virtual machine with emulated HCAs to play in
 
 install: ## install the modules by DKMS for the running kernel
 	@scripts/dkms install
+
+reload: ## put what is installed in the place of what runs, interfaces up or not
+	@scripts/reload
 
 uninstall: ## take them out again; the in-tree modules are back
 	@scripts/dkms uninstall

@@ -4,9 +4,12 @@
 That saves the emulated CPU's time; what DKMS does there is what it does on a user's machine.
 """
 import contextlib
+import io
 import os
+import re
 import shutil
 import subprocess
+import tarfile
 import tempfile
 
 import images
@@ -81,3 +84,29 @@ def inside(root, script):
 def found(root, release, module):
     """The path by which modprobe would load a module."""
     return inside(root, f'modinfo -k {release} -n {module}').stdout.strip()
+
+
+def carry(t, root):
+    """What DKMS has installed, and depmod's files, into the guest."""
+    tree = f'{root}/lib/modules/{t.vm.kernel.release}'
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode='w') as archive:
+        archive.add(f'{tree}/updates', 'updates')
+        for name in os.listdir(tree):
+            if name.startswith('modules.'):
+                archive.add(f'{tree}/{name}', name)
+    t.vm.put(data.getvalue(), '/run/lastref/dkms.tar', limit=120)
+    t.vm.sh('tar -x -C "/lib/modules/$(uname -r)" --no-same-owner -f /run/lastref/dkms.tar',
+            limit=120)
+
+
+def version(root, text=None):
+    """The version in the dkms.conf of the repository in the chroot; with `text`, another is written."""
+    path = f'{root}/root/lastref/dkms.conf'
+    with open(path, encoding='utf-8') as file:
+        conf = file.read()
+    if text:
+        conf = re.sub('(?m)^PACKAGE_VERSION=.*$', f'PACKAGE_VERSION="{text}"', conf)
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(conf)
+    return re.search('(?m)^PACKAGE_VERSION="(.*)"$', conf).group(1)

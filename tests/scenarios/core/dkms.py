@@ -8,26 +8,10 @@
 The copy is a layer over the image and is thrown away. What DKMS has made there is carried into the
 guest, whose modprobe decides.
 """
-import io
 import os
-import tarfile
 
 import dkms
 import images
-
-
-def carry(t, root):
-    """What DKMS has installed, and depmod's files, into the guest."""
-    tree = f'{root}/lib/modules/{t.vm.kernel.release}'
-    data = io.BytesIO()
-    with tarfile.open(fileobj=data, mode='w') as archive:
-        archive.add(f'{tree}/updates', 'updates')
-        for name in os.listdir(tree):
-            if name.startswith('modules.'):
-                archive.add(f'{tree}/{name}', name)
-    t.vm.put(data.getvalue(), '/run/lastref/dkms.tar', limit=120)
-    t.vm.sh('tar -x -C "/lib/modules/$(uname -r)" --no-same-owner -f /run/lastref/dkms.tar',
-            limit=120)
 
 
 def scenario(t):
@@ -39,7 +23,7 @@ def scenario(t):
         t.ok(done.returncode == 0, 'scripts/dkms install', done.stdout)
         there = dkms.found(root, release, 'ib_core')
         t.ok('/updates/dkms/' in there, 'modinfo -n ib_core names ours', there)
-        carry(t, root)
+        dkms.carry(t, root)
         t.vm.sh('modprobe ib_core')
         version = t.vm.sh('cat /sys/module/ib_core/version').out.strip()
         with open(os.path.join(images.REPO, 'dkms.conf'), encoding='utf-8') as conf:

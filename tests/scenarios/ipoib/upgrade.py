@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# scenario: DKMS under users' feet: upgraded while interfaces are up, back to in-tree, and over a new kernel
+# kernel: 6.12
+# hcas: 3
+# fabric: one
+# limit: 900
+# alone: yes
+"""B116, B120. `make install` of a newer version and `scripts/reload`, with IPoIB up and in use: all or
+nothing. Then `make uninstall` and the in-tree modules again. Last, what the kernel's package does when a
+machine goes from 6.1 to 6.12."""
+import os
+
+import dkms
+import images
+import ipnet
+
+MODULES = 'ib_core mlx4_core mlx4_ib ib_umad ib_ipoib'
+NEWER = '99.1'
+
+
+def install(t, root, release):
+    done = dkms.inside(root, f'/root/lastref/scripts/dkms install {release}')
+    t.ok(done.returncode == 0, f'make install, version {dkms.version(root)}', done.stdout[-600:])
+    dkms.carry(t, root)
+
+
+def versions(t):
+    return set(t.vm.sh(f'for m in {MODULES}; do cat /sys/module/$m/version 2>/dev/null || echo in-tree; done'
+                       ).out.split())
+
+
+def reload(t):
+    return t.vm.sh('/run/lastref/scripts/reload', check=False, limit=120)
+
+
+def put_scripts(t):
+    t.vm.sh('mkdir -p /run/lastref/scripts')
+    for name in ('scripts/lib.sh', 'scripts/reload', 'dkms.conf'):
+        t.vm.put_file(os.path.join(images.REPO, name), f'/run/lastref/{name}')
+
+
+def end_sm(t, sm):
+    sm.kill(15)
+    sm.wait(60)
+
+
+def in_use(t, root, release):
+    """A newer version is installed and loaded while interfaces are up."""
+    old = versions(t)
+    sm = ipnet.bring_up(t)
+    going = t.vm.start_sh(f'exec ip netns exec h0p1 ping -i 0.1 {ipnet.address(1, 1)}')
+    dkms.version(root, NEWER)
+    install(t, root, release)
+    got = reload(t)
+    t.ok(got.status and 'ib_umad is in use' in got.err, 'reload refuses while opensm has a device open', got.err)
+    t.equal(versions(t), old, 'and has touched nothing')
+    t.ok(ipnet.lossless(ipnet.ping(t, (0, 1), (1, 1))), 'traffic goes on')
+    end_sm(t, sm)
+    got = reload(t)
+    t.equal((got.status, versions(t)), (0, {NEWER}), 'reload: every module is the newer one')
+    going.kill()
+    sm = ipnet.start_sm(t)
+    ipnet.wait_ports(t, 6)
+    for hca in (0, 1, ipnet.SM):
+        ipnet.settle_in(t, hca)
+    t.ok(ipnet.lossless(ipnet.ping(t, (0, 1), (1, 1))), 'interfaces are up and carry traffic')
+    end_sm(t, sm)
+
+
+def in_tree_again(t, root, release):
+    done = dkms.inside(root, f'/root/lastref/scripts/dkms uninstall {release}')
+    t.ok(done.returncode == 0, 'make uninstall', done.stdout)
+    t.vm.sh('rm -rf /lib/modules/$(uname -r)/updates; depmod')
+    got = reload(t)
+    t.equal((got.status, NEWER in versions(t)), (0, False), 'reload: the in-tree modules run')
+    t.vm.sh('modprobe -r ib_ipoib ib_umad; rmmod mlx4_ib mlx4_core', check=False)
+    t.equal([ipnet.audit(t, hca) for hca in range(3)], ['', '', ''], 'nothing is left in any HCA')
+
+
+def new_kernel(t, root):
+    """What a new kernel's package calls has DKMS build ours for it."""
+    old, new = (images.kernel(name).release for name in ('6.1', '6.12'))
+    done = dkms.inside(root, f'/root/lastref/scripts/dkms install {old}')
+    t.ok('/updates/dkms/' in dkms.found(root, old, 'ib_core'), f'installed for {old}', done.stdout[-600:])
+    t.ok('/kernel/' in dkms.found(root, new, 'ib_core'), f'and not for {new}')
+    done = dkms.inside(root, f'/etc/kernel/postinst.d/dkms {new}')
+    t.ok(all('/updates/dkms/' in dkms.found(root, new, m) for m in MODULES.split()),
+         f'the hook of the package of {new} builds every module for it', done.stdout[-600:])
+    t.ok('/updates/dkms/' in dkms.found(root, old, 'ib_core'), 'the older kernel keeps its own')
+
+
+def scenario(t):
+    release = t.vm.kernel.release
+    with dkms.layer() as root:
+        put_scripts(t)
+        install(t, root, release)
+        t.vm.sh('modprobe mlx4_ib; modprobe -a ib_umad ib_ipoib')
+        t.equal(versions(t), {dkms.version(root)}, 'every module is ours')
+        in_use(t, root, release)
+        in_tree_again(t, root, release)
+        new_kernel(t, root)

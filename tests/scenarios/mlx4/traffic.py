@@ -176,8 +176,6 @@ def drawn(ways, seed, rounds):
     else:
         chosen = (every + chance.choices(every, k=int(rounds)))[:int(rounds)]
     chance.shuffle(chosen)
-    # The error message of a port has not arrived any more after a sleep, for a reason not found yet.
-    chosen.sort(key=lambda way: way.__name__ == 'suspend')
     return [(way, chance.uniform(0, 0.4)) for way in chosen]
 
 

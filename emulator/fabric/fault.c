@@ -37,7 +37,6 @@ enum action {
 };
 
 #define ANY_CLASS CX3_NPKT
-#define SHORTEST_PERIOD 100000u
 
 /**
  * struct fab_rule - one rule
@@ -45,20 +44,14 @@ enum action {
  * @point: where
  * @port: which port, 0 = any
  * @class: which packets, ANY_CLASS = all
- * @nth: first match that strikes
- * @times: how many strike, 0 = all
- * @at: time rules: period or time
  * @due: time rules: when it strikes next, CX3_NEVER = no more
- * @hits: matches so far
- * @act: what happens
- * @v: arguments
+ * @rule: when else it strikes, and what happens (enum action)
  */
 struct fab_rule {
 	struct fab_rule *next;
 	enum point point;
-	u64 port, class, nth, times, at, due, hits;
-	enum action act;
-	u64 v[2];
+	u64 port, class, due;
+	struct rule rule;
 };
 
 /* A packet kept back, and the end whose owner will get it. */
@@ -99,7 +92,7 @@ static void pull(struct fabric *fab, u64 num, bool pulled)
 			cable_pull(fab->end[i], pulled);
 }
 
-static void strike(struct fabric *fab, const struct fab_rule *r)
+static void strike(struct fabric *fab, const struct rule *r)
 {
 	switch (r->act) {
 	case DO_DOWN:
@@ -161,8 +154,7 @@ static bool matches(struct fab_rule *r, const struct fab_end *from, enum cx3_pkt
 	if (r->point != point || (r->port && r->port != from->num) ||
 	    (r->class != ANY_CLASS && r->class != class))
 		return false;
-	r->hits++;
-	return r->hits >= r->nth && (!r->times || r->hits - r->nth < r->times);
+	return rule_strikes(&r->rule);
 }
 
 unsigned int fab_fault_copies(struct fab_end *from, const u8 *pkt, u32 len)
@@ -180,14 +172,14 @@ unsigned int fab_fault_copies(struct fab_end *from, const u8 *pkt, u32 len)
 		if (!matches(r, from, class) || act != DO_NOTHING)
 			continue;
 		f->struck++;
-		if (r->act >= DO_DOWN) {
+		if (r->rule.act >= DO_DOWN) {
 			/* not now: the sender is in the middle of something */
 			r->due = cx3_host_now(&from->fab->host);
 			fabric_kick(from->fab);
 			continue;
 		}
-		act = r->act;
-		arg = r->v[0];
+		act = (enum action)r->rule.act;
+		arg = r->rule.v[0];
 	}
 	if (act == DO_CORRUPT && !from->is_switch && from->peer && from->peer->is_switch)
 		set_error(from->fab, from->num, 0);
@@ -222,11 +214,11 @@ static void rules_fire(struct fabric *fab, u64 now)
 		r->due = CX3_NEVER;
 		if (r->point == AT_TIME) {
 			fab->faults->struck++;
-			if (!r->times || ++r->hits < r->times)
-				r->due = now + r->at;
+			if (rule_again(&r->rule))
+				r->due = now + r->rule.at;
 		}
 		cx3_host_log(&fab->host, CX3_LOG_INFO, "fabric %s: a fault strikes", fab->name);
-		strike(fab, r);
+		strike(fab, &r->rule);
 	}
 }
 
@@ -304,18 +296,27 @@ u64 fabric_faults_struck(const struct fabric *fab)
 
 /* Parsing */
 
-static const struct {
-	const char *name;
-	enum action act;
-	u8 args;
-} actions[] = {
-	{ "drop", DO_DROP, 0 },	  { "dup", DO_DUP, 0 },	      { "delay", DO_DELAY, 1 },
-	{ "corrupt", DO_CORRUPT, 0 }, { "down", DO_DOWN, 1 }, { "up", DO_UP, 1 },
-	{ "flap", DO_FLAP, 1 },	  { "mute", DO_MUTE, 0 },     { "unmute", DO_UNMUTE, 0 },
-	{ "restart", DO_RESTART, 0 }, { "route", DO_ROUTE, 2 }, { "error", DO_ERROR, 2 },
+static const char *const error_name[] = {
+	"symbol", "downed", "rcv", "relay", "discard", "vl15", NULL,
 };
 
-static const char *const error_name[] = { "symbol", "downed", "rcv", "relay", "discard", "vl15" };
+#define ON_PACKET (1 << AT_IN | 1 << AT_OUT)
+#define ANYWHERE (ON_PACKET | 1 << AT_TIME)
+
+static const struct rule_action actions[] = {
+	{ "drop", DO_DROP, ON_PACKET, 0, 0, NULL },
+	{ "dup", DO_DUP, ON_PACKET, 0, 0, NULL },
+	{ "delay", DO_DELAY, ON_PACKET, 1, 1, NULL },
+	{ "corrupt", DO_CORRUPT, ON_PACKET, 0, 0, NULL },
+	{ "down", DO_DOWN, ANYWHERE, 1, 1, NULL },
+	{ "up", DO_UP, ANYWHERE, 1, 1, NULL },
+	{ "flap", DO_FLAP, ANYWHERE, 1, 1, NULL },
+	{ "mute", DO_MUTE, ANYWHERE, 0, 0, NULL },
+	{ "unmute", DO_UNMUTE, ANYWHERE, 0, 0, NULL },
+	{ "restart", DO_RESTART, ANYWHERE, 0, 0, NULL },
+	{ "route", DO_ROUTE, ANYWHERE, 2, 2, NULL },
+	{ "error", DO_ERROR, ANYWHERE, 2, 2, error_name },
+};
 
 static bool parse_point(const char **s, struct fab_rule *r)
 {
@@ -341,69 +342,13 @@ static bool parse_point(const char **s, struct fab_rule *r)
 	return rule_end(**s);
 }
 
-static bool parse_args(const char **s, struct fab_rule *r, unsigned int n)
-{
-	unsigned int i;
-
-	for (i = 0; i < n; i++) {
-		if (**s != (i ? '/' : '='))
-			return false;
-		++*s;
-		if (r->act == DO_ERROR && i) {
-			if (!rule_name(s, error_name, ARRAY_SIZE(error_name), &r->v[i]))
-				return false;
-		} else if (!rule_number(s, &r->v[i])) {
-			return false;
-		}
-	}
-	return rule_end(**s);
-}
-
-static bool parse_word(const char **s, struct fab_rule *r)
-{
-	unsigned int i;
-
-	if (rule_key(s, "nth"))
-		return rule_number(s, &r->nth) && r->nth;
-	if (rule_key(s, "times"))
-		return rule_number(s, &r->times);
-	if (rule_key(s, "at"))
-		return rule_number(s, &r->at);
-	for (i = 0; i < ARRAY_SIZE(actions); i++) {
-		if (!rule_word(s, actions[i].name))
-			continue;
-		if (r->act != DO_NOTHING)
-			return false;
-		r->act = actions[i].act;
-		return parse_args(s, r, actions[i].args);
-	}
-	return false;
-}
-
 static const char *parse(const char *s, struct fab_rule *r)
 {
-	r->nth = 1;
-	r->times = 1;
 	r->due = CX3_NEVER;
 	if (!parse_point(&s, r))
 		return "the rule does not begin with in:PORT, out:PORT or time";
-	while (*s) {
-		if (*s == ' ') {
-			s++;
-			continue;
-		}
-		if (!parse_word(&s, r) || !rule_end(*s))
-			return "unknown word or bad argument";
-	}
-	if (r->act == DO_NOTHING)
-		return "the rule has no action";
-	if (r->point == AT_TIME ? !r->at : r->at)
-		return "at=NS goes with time, and only with it";
-	if (r->point == AT_TIME && r->times != 1 && r->at < SHORTEST_PERIOD)
-		return "a repeated rule has a period of at least 100000 ns";
-	if (r->point == AT_TIME && r->act < DO_DOWN)
-		return "nothing can be dropped or delayed at a time";
-	return NULL;
+	return rule_parse(s, &r->rule, actions, ARRAY_SIZE(actions), r->point,
+			  r->point == AT_TIME);
 }
 
 int fabric_fault_add(struct fabric *fab, const char *text, const char **why)
@@ -431,7 +376,7 @@ int fabric_fault_add(struct fabric *fab, const char *text, const char **why)
 		return -1;
 	}
 	if (r->point == AT_TIME)
-		r->due = r->at > now ? r->at : now;
+		r->due = r->rule.at > now ? r->rule.at : now;
 	for (tail = &f->rules; *tail; tail = &(*tail)->next)
 		;
 	*tail = r;

@@ -146,6 +146,8 @@ struct cx3_late {
  * @intx_tell: level has to be told
  * @deadline: deadline told to the host
  * @fault: rules (fault.c)
+ * @kept: what faults keep back (keep.c)
+ * @nkept: how many
  * @dead_pds: a bit for each PD that software said to have destroyed, NULL before the first
  * @node_desc: node description
  */
@@ -178,6 +180,8 @@ struct cx3_core {
 	bool intx_tell;
 	u64 deadline;
 	struct cx3_faults *fault;
+	struct cx3_kept *kept;
+	u32 nkept;
 	u8 *dead_pds;
 	u8 node_desc[64];
 };
@@ -243,12 +247,33 @@ const char *cx3_cmd_name(u16 opcode);
 void cx3_cmd_counts(struct cx3_hca *hca, void (*emit)(void *arg, const char *line), void *arg);
 
 /* fault.c */
-void cx3_fault_reset(struct cx3_hca *hca);
 void cx3_fault_free(struct cx3_hca *hca);
 /** cx3_faults_struck() - how often rules have struck */
 u64 cx3_faults_struck(struct cx3_hca *hca);
-/** cx3_fault_delay_tx() - keep a packet back for @ns */
-void cx3_fault_delay_tx(struct cx3_port *p, const u8 *pkt, u32 len, u64 ns);
+
+/* keep.c */
+#define CX3_KEPT_ANY 0xffffffffu	/* whatever the number */
+/** typedef cx3_keep_fn - takes @len bytes that were kept back for the port, EQ or CQ @num */
+typedef void (*cx3_keep_fn)(struct cx3_hca *hca, u32 num, const void *data, u32 len);
+/**
+ * cx3_keep() - keep something back
+ * @hca: device
+ * @deadline: until when
+ * @fn: who takes it then
+ * @num: of which port, EQ or CQ
+ * @data: is copied
+ * @len: bytes
+ *
+ * Return: false if there is no room: then it is lost, unless the caller gives it to @fn at once.
+ */
+bool cx3_keep(struct cx3_hca *hca, u64 deadline, cx3_keep_fn fn, u32 num, const void *data,
+	      u32 len);
+/** cx3_keep_until() - when the first that is kept for @fn and @num goes on; 0 = nothing is kept */
+u64 cx3_keep_until(struct cx3_hca *hca, cx3_keep_fn fn, u32 num);
+/** cx3_keep_give() - everything that is kept for @fn and @num goes on now */
+void cx3_keep_give(struct cx3_hca *hca, cx3_keep_fn fn, u32 num);
+/** cx3_keep_drop() - it is lost; with NULL everything is */
+void cx3_keep_drop(struct cx3_hca *hca, cx3_keep_fn fn, u32 num);
 
 /* fail.c */
 /** cx3_fail_object() - put a QP, CQ or SRQ into its error state; false if there is none */

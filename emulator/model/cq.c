@@ -142,19 +142,74 @@ static void cq_hold(struct cx3_hca *hca, struct cx3_cq *cq, u64 ns)
 }
 
 /* An entry was written: raise the event if the CQ is armed for it, now or moderated. */
-static void cq_notify(struct cx3_hca *hca, struct cx3_cq *cq, bool solicited, u64 delay)
+static void cq_notify(struct cx3_hca *hca, struct cx3_cq *cq, bool solicited)
 {
 	if (cq->c.state != CQ_ARMED && !(cq->c.state == CQ_ARMED_SOLICITED && solicited))
 		return;
-	if (delay) {
-		cq_hold(hca, cq, delay);
-		return;
-	}
 	cq->held++;
 	if (cq->c.period && cq->c.max_count > 1 && cq->held < cq->c.max_count)
 		cq_hold(hca, cq, cq->c.period * 1000ull);
 	else
 		cq_fire(hca, cq);
+}
+
+/* An entry, @twice by a fault, and what it may raise. */
+static int cq_take(struct cx3_hca *hca, struct cx3_cq *cq, const struct cqe *e, bool solicited,
+		   bool twice)
+{
+	int err = cq_write(hca, cq, e);
+
+	if (!err && twice)
+		err = cq_write(hca, cq, e);
+	if (err)
+		return err;
+	if (e->opcode == CQE_ERROR)
+		solicited = true;
+	if (solicited)
+		cq->c.solicit = cq->c.pi & CQ_INDEX;
+	cq_notify(hca, cq, solicited);
+	return 0;
+}
+
+/* A completion that a fault keeps back. */
+struct late_cqe {
+	struct cqe e;
+	bool solicited;
+};
+
+static void late_cqe(struct cx3_hca *hca, u32 num, const void *data, u32 len)
+{
+	struct cx3_cq *cq = cq_find(hca, num);
+	struct late_cqe late;
+	struct cx3_qp *qp;
+
+	memcpy(&late, data, sizeof(late));
+	if (!cq || !cq_take(hca, cq, &late.e, late.solicited, false))
+		return;
+	qp = qp_find(hca, late.e.qpn);
+	if (qp)
+		qp_error(qp, CX3_EV_WQ_CATAS);
+}
+
+/* Nothing overtakes a late completion in its CQ. Return: false if @e is not to be late. */
+static bool cq_keep(struct cx3_hca *hca, struct cx3_cq *cq, const struct cqe *e, bool solicited,
+		    u64 delay)
+{
+	struct late_cqe late = { *e, solicited };
+	u64 until = cx3_keep_until(hca, late_cqe, cq->obj.num);
+
+	if (!until && delay)
+		until = cx3_now(hca) + delay;
+	return until && cx3_keep(hca, until, late_cqe, cq->obj.num, &late, sizeof(late));
+}
+
+/**
+ * cq_hurry - what a fault keeps back is written now: a QP is about to end
+ * @hca: device
+ */
+void cq_hurry(struct cx3_hca *hca)
+{
+	cx3_keep_give(hca, late_cqe, CX3_KEPT_ANY);
 }
 
 /**
@@ -170,7 +225,6 @@ void cq_post(struct cx3_qp *qp, u32 cqn, struct cqe *e, bool solicited)
 	struct cx3_cq *cq = cq_find(hca, cqn);
 	enum cx3_fault_act act;
 	u64 arg = 0;
-	int err;
 
 	if (!cq) {
 		cx3_violation(hca, CX3_V_DEAD_OBJECT, "QP 0x%06x completes to dead CQ 0x%06x",
@@ -182,18 +236,10 @@ void cq_post(struct cx3_qp *qp, u32 cqn, struct cqe *e, bool solicited)
 	if (act == CX3_FA_DROP)
 		return;
 	e->qpn = qp->obj.num;
-	err = cq_write(hca, cq, e);
-	if (!err && act == CX3_FA_DUP)
-		err = cq_write(hca, cq, e);
-	if (err) {
-		qp_error(qp, CX3_EV_WQ_CATAS);
+	if (cq_keep(hca, cq, e, solicited, act == CX3_FA_DELAY ? arg : 0))
 		return;
-	}
-	if (e->opcode == CQE_ERROR)
-		solicited = true;
-	if (solicited)
-		cq->c.solicit = cq->c.pi & CQ_INDEX;
-	cq_notify(hca, cq, solicited, act == CX3_FA_DELAY ? arg : 0);
+	if (cq_take(hca, cq, e, solicited, act == CX3_FA_DUP))
+		qp_error(qp, CX3_EV_WQ_CATAS);
 }
 
 /**
@@ -314,6 +360,7 @@ enum cx3_status cx3_cq_cmd_sw2hw(struct cx3_hca *hca, struct cx3_cmd *cmd)
 void cq_free(struct cx3_hca *hca, struct cx3_cq *cq)
 {
 	cx3_timer_cancel(hca, &cq->timer);
+	cx3_keep_drop(hca, late_cqe, cq->obj.num);
 	cx3_obj_del(hca, CX3_CQ, &cq->obj);
 	cx3_free(hca, cq);
 }

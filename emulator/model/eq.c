@@ -105,12 +105,12 @@ static void write_entry(struct cx3_hca *hca, struct cx3_eq *eq, u8 *eqe)
 	cx3_count(hca, CX3_C_EQE, 1);
 }
 
-static void eq_post(struct cx3_hca *hca, struct cx3_eq *eq, u8 *eqe)
+static void put_entry(struct cx3_hca *hca, struct cx3_eq *eq, const void *data, bool twice)
 {
-	u64 arg = 0;
-	enum cx3_fault_act act = cx3_fault(hca, CX3_FP_EQE, eqe[1], &arg);
+	u8 eqe[EQE_BYTES];
 
-	if (act == CX3_FA_DROP || eq->status)
+	memcpy(eqe, data, sizeof(eqe));
+	if (eq->status)
 		return;
 	if (pending(eq) >= 1u << eq->log_size && !eq->oi) {
 		eq->status = EQ_OVERFLOW;
@@ -118,9 +118,28 @@ static void eq_post(struct cx3_hca *hca, struct cx3_eq *eq, u8 *eqe)
 		return;
 	}
 	write_entry(hca, eq, eqe);
-	if (act == CX3_FA_DUP)
+	if (twice)
 		write_entry(hca, eq, eqe);
 	maybe_fire(hca, eq);
+}
+
+static void late_entry(struct cx3_hca *hca, u32 num, const void *data, u32 len)
+{
+	struct cx3_eq *eq = eq_of(hca, num);
+
+	if (eq)
+		put_entry(hca, eq, data, false);
+}
+
+static void eq_post(struct cx3_hca *hca, struct cx3_eq *eq, const u8 *eqe)
+{
+	u64 arg = 0;
+	enum cx3_fault_act act = cx3_fault(hca, CX3_FP_EQE, eqe[1], &arg);
+
+	if (act == CX3_FA_DELAY)
+		cx3_keep(hca, cx3_now(hca) + arg, late_entry, eq->obj.num, eqe, EQE_BYTES);
+	else if (act != CX3_FA_DROP)
+		put_entry(hca, eq, eqe, act == CX3_FA_DUP);
 }
 
 void cx3_event(struct cx3_hca *hca, u8 type, u8 subtype, const u8 *data)

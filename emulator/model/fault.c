@@ -13,8 +13,9 @@
  *         time   virtual time at=NS is reached (repeated each at=NS if times > 1)
  * nth     strike at the Nth match (default 1) and at the times - 1 that
  *         follow (default 1 in all; 0 = for ever)
- * ACTION  drop dup corrupt delay=NS        for packets, completions, events;
- *                                          drop at "reset": it does not happen
+ * ACTION  drop dup delay=NS                for packets, completions, events; what completes
+ *                                          to a CQ behind a late completion is late with it
+ *         corrupt                          for packets; drop for reset: it does not happen
  *         status=N silent delay=NS         for commands
  *         fatal[=CODE]   fatal internal error: error buffer, no command answered
  *         hang           firmware answers no command from now on
@@ -35,11 +36,10 @@
 
 #define ANY_KEY 0xffffffffu
 #define MAX_RULES 64u
-#define MAX_DELAYED 256u
 
+/* What is done beside the caller's work; smaller numbers are answered to the caller. */
 enum effect {
-	EF_NONE,	/* answered to the caller: act, arg */
-	EF_FATAL,
+	EF_FATAL = CX3_NFAULTACTS,
 	EF_HANG,
 	EF_GONE,
 	EF_LINK_DOWN,
@@ -59,54 +59,24 @@ enum effect {
 };
 
 /**
- * struct rule - one rule
+ * struct cx3_rule - one rule
  * @timer: for time rules, and for effects that must not happen in mid-call
  * @next: list in the order they were added
  * @point: where
  * @key: filter or ANY_KEY
- * @nth: first match that strikes
- * @times: how many strike, 0 = all
- * @at: period or time of a time rule
- * @hits: matches so far
- * @act: what the caller is told
- * @effect: what is done beside
- * @v: arguments
+ * @rule: when else, and what: an enum cx3_fault_act for the caller, or an enum effect
  */
-struct rule {
+struct cx3_rule {
 	struct cx3_timer timer;
-	struct rule *next;
+	struct cx3_rule *next;
 	enum cx3_fault_point point;
 	u32 key;
-	u64 nth;
-	u64 times;
-	u64 at;
-	u64 hits;
-	enum cx3_fault_act act;
-	enum effect effect;
-	u64 v[3];
-};
-
-/**
- * struct delayed - a packet kept back
- * @timer: when it goes on
- * @next: list
- * @port: whose
- * @len: bytes
- * @data: the packet
- */
-struct delayed {
-	struct cx3_timer timer;
-	struct delayed *next;
-	struct cx3_port *port;
-	u32 len;
-	u8 data[];
+	struct rule rule;
 };
 
 struct cx3_faults {
-	struct rule *rules;
+	struct cx3_rule *rules;
 	u32 nrules;
-	struct delayed *delayed;
-	u32 ndelayed;
 	u64 struck;
 };
 
@@ -174,7 +144,7 @@ static void port_effect(struct cx3_hca *hca, const struct rule *r)
 
 	if (!p)
 		return;
-	switch (r->effect) {
+	switch (r->act) {
 	case EF_LINK_DOWN:
 		p->sma->disabled = true;
 		cx3_port_retrain(p);
@@ -190,15 +160,13 @@ static void port_effect(struct cx3_hca *hca, const struct rule *r)
 		count_error(p, r->v[1]);
 		break;
 	default:
-		as_sm(p, r->effect, r->v);
+		as_sm(p, (enum effect)r->act, r->v);
 	}
 }
 
 static void take_effect(struct cx3_hca *hca, const struct rule *r)
 {
-	switch (r->effect) {
-	case EF_NONE:
-		break;
+	switch (r->act) {
 	case EF_FATAL:
 		cx3_fatal(hca, (u32)r->v[0]);
 		break;
@@ -230,36 +198,31 @@ static void take_effect(struct cx3_hca *hca, const struct rule *r)
 
 static void rule_timer(struct cx3_hca *hca, struct cx3_timer *t)
 {
-	struct rule *r = container_of(t, struct rule, timer);
+	struct cx3_rule *r = container_of(t, struct cx3_rule, timer);
 
-	if (r->point == CX3_FP_TIME) {
-		r->hits++;
-		if (!r->times || r->hits < r->times)
-			cx3_timer_arm(hca, t, t->deadline + r->at);
-	}
+	if (r->point == CX3_FP_TIME && rule_again(&r->rule))
+		cx3_timer_arm(hca, t, t->deadline + r->rule.at);
 	hca->core->fault->struck++;
 	cx3_log(hca, CX3_LOG_INFO, "fault: rule strikes at %llu", cx3_now(hca));
-	take_effect(hca, r);
+	take_effect(hca, &r->rule);
 }
 
-static bool strikes(struct rule *r, enum cx3_fault_point point, u32 key)
+static bool strikes(struct cx3_rule *r, enum cx3_fault_point point, u32 key)
 {
-	if (r->point != point || (r->key != ANY_KEY && r->key != key))
-		return false;
-	r->hits++;
-	return r->hits >= r->nth && (!r->times || r->hits - r->nth < r->times);
+	return r->point == point && (r->key == ANY_KEY || r->key == key) &&
+	       rule_strikes(&r->rule);
 }
 
 enum cx3_fault_act cx3_fault(struct cx3_hca *hca, enum cx3_fault_point point, u32 key, u64 *arg)
 {
 	struct cx3_faults *f = hca->core->fault;
 	enum cx3_fault_act act = CX3_FA_NONE;
-	struct rule *r;
+	struct cx3_rule *r;
 
 	for (r = f ? f->rules : NULL; r; r = r->next) {
 		if (!strikes(r, point, key))
 			continue;
-		if (r->effect != EF_NONE) {
+		if (r->rule.act >= CX3_NFAULTACTS) {
 			/* commands are posted from a clean state; elsewhere wait for one */
 			if (point == CX3_FP_CMD || point == CX3_FP_RESET)
 				rule_timer(hca, &r->timer);
@@ -269,8 +232,8 @@ enum cx3_fault_act cx3_fault(struct cx3_hca *hca, enum cx3_fault_point point, u3
 		}
 		if (act != CX3_FA_NONE)
 			continue;
-		act = r->act;
-		*arg = r->v[0];
+		act = (enum cx3_fault_act)r->rule.act;
+		*arg = r->rule.v[0];
 		f->struck++;
 		cx3_log(hca, CX3_LOG_INFO, "fault: point %u key %x action %u arg %llu", point, key,
 			act, *arg);
@@ -278,60 +241,12 @@ enum cx3_fault_act cx3_fault(struct cx3_hca *hca, enum cx3_fault_point point, u3
 	return act;
 }
 
-/* ------------------------------------------------------------- delayed packets */
-
-static void drop_delayed(struct cx3_hca *hca, struct delayed *d)
-{
-	struct delayed **p = &hca->core->fault->delayed;
-
-	while (*p != d)
-		p = &(*p)->next;
-	*p = d->next;
-	hca->core->fault->ndelayed--;
-	cx3_timer_cancel(hca, &d->timer);
-	cx3_free(hca, d);
-}
-
-static void delayed_timer(struct cx3_hca *hca, struct cx3_timer *t)
-{
-	struct delayed *d = container_of(t, struct delayed, timer);
-
-	link_send(d->port->end, d->data, d->len);
-	drop_delayed(hca, d);
-}
-
-void cx3_fault_delay_tx(struct cx3_port *p, const u8 *pkt, u32 len, u64 ns)
-{
-	struct cx3_faults *f = p->hca->core->fault;
-	struct delayed *d;
-
-	if (f->ndelayed >= MAX_DELAYED)
-		return;
-	d = cx3_alloc(p->hca, sizeof(*d) + len);
-	if (!d)
-		return;
-	d->port = p;
-	d->len = len;
-	memcpy(d->data, pkt, len);
-	d->timer.fn = delayed_timer;
-	d->next = f->delayed;
-	f->delayed = d;
-	f->ndelayed++;
-	cx3_timer_arm(p->hca, &d->timer, cx3_now(p->hca) + ns);
-}
-
-void cx3_fault_reset(struct cx3_hca *hca)
-{
-	while (hca->core->fault && hca->core->fault->delayed)
-		drop_delayed(hca, hca->core->fault->delayed);
-}
-
 static void clear_rules(struct cx3_hca *hca)
 {
 	struct cx3_faults *f = hca->core->fault;
 
 	while (f && f->rules) {
-		struct rule *r = f->rules;
+		struct cx3_rule *r = f->rules;
 
 		f->rules = r->next;
 		cx3_timer_cancel(hca, &r->timer);
@@ -343,7 +258,7 @@ static void clear_rules(struct cx3_hca *hca)
 
 void cx3_fault_free(struct cx3_hca *hca)
 {
-	cx3_fault_reset(hca);
+	cx3_keep_drop(hca, NULL, 0);
 	clear_rules(hca);
 	cx3_free(hca, hca->core->fault);
 	hca->core->fault = NULL;
@@ -356,9 +271,40 @@ u64 cx3_faults_struck(struct cx3_hca *hca)
 
 /* -------------------------------------------------------------------- parsing */
 
-static const char *const error_name[] = { "symbol", "recover", "rcv", "discard", "vl15" };
+static const char *const error_name[] = { "symbol", "recover", "rcv", "discard", "vl15", NULL };
 
-static bool parse_point(const char **s, struct rule *r)
+#define ON_PACKET (1 << CX3_FP_TX | 1 << CX3_FP_RX)
+#define ON_ENTRY (1 << CX3_FP_CQE | 1 << CX3_FP_EQE)
+#define ON_CMD (1 << CX3_FP_CMD)
+#define ANYWHERE ((1 << CX3_NFAULTPOINTS) - 1)
+
+static const struct rule_action actions[] = {
+	{ "drop", CX3_FA_DROP, ON_PACKET | ON_ENTRY | 1 << CX3_FP_RESET, 0, 0, NULL },
+	{ "dup", CX3_FA_DUP, ON_PACKET | ON_ENTRY, 0, 0, NULL },
+	{ "delay", CX3_FA_DELAY, ON_PACKET | ON_ENTRY | ON_CMD, 1, 1, NULL },
+	{ "corrupt", CX3_FA_CORRUPT, ON_PACKET, 0, 0, NULL },
+	{ "status", CX3_FA_STATUS, ON_CMD, 1, 1, NULL },
+	{ "silent", CX3_FA_SILENT, ON_CMD, 0, 0, NULL },
+	{ "fatal", EF_FATAL, ANYWHERE, 0, 1, NULL },
+	{ "hang", EF_HANG, ANYWHERE, 0, 0, NULL },
+	{ "gone", EF_GONE, ANYWHERE, 0, 0, NULL },
+	{ "linkdown", EF_LINK_DOWN, ANYWHERE, 1, 1, NULL },
+	{ "linkup", EF_LINK_UP, ANYWHERE, 1, 1, NULL },
+	{ "flap", EF_FLAP, ANYWHERE, 1, 1, NULL },
+	{ "event", EF_EVENT, ANYWHERE, 2, 2, NULL },
+	{ "qperr", EF_QP_ERROR, ANYWHERE, 1, 1, NULL },
+	{ "cqerr", EF_CQ_ERROR, ANYWHERE, 1, 1, NULL },
+	{ "srqerr", EF_SRQ_ERROR, ANYWHERE, 1, 1, NULL },
+	{ "lid", EF_LID, ANYWHERE, 2, 2, NULL },
+	{ "smlid", EF_SM_LID, ANYWHERE, 2, 2, NULL },
+	{ "prefix", EF_PREFIX, ANYWHERE, 2, 2, NULL },
+	{ "pkey", EF_PKEY, ANYWHERE, 3, 3, NULL },
+	{ "guid", EF_GUID, ANYWHERE, 3, 3, NULL },
+	{ "rereg", EF_REREGISTER, ANYWHERE, 1, 1, NULL },
+	{ "error", EF_ERROR, ANYWHERE, 2, 2, error_name },
+};
+
+static bool parse_point(const char **s, struct cx3_rule *r)
 {
 	static const char *const names[CX3_NFAULTPOINTS] = {
 		[CX3_FP_CMD] = "cmd", [CX3_FP_TX] = "tx",	[CX3_FP_RX] = "rx",
@@ -384,105 +330,18 @@ static bool parse_point(const char **s, struct rule *r)
 	return rule_end(**s);
 }
 
-/* Actions by name: what the caller is told or what is done, and the arguments. */
-static const struct {
-	const char *name;
-	enum cx3_fault_act act;
-	enum effect effect;
-	u8 min_args;
-	u8 max_args;
-} actions[] = {
-	{ "drop", CX3_FA_DROP, EF_NONE, 0, 0 },
-	{ "dup", CX3_FA_DUP, EF_NONE, 0, 0 },
-	{ "delay", CX3_FA_DELAY, EF_NONE, 1, 1 },
-	{ "corrupt", CX3_FA_CORRUPT, EF_NONE, 0, 0 },
-	{ "status", CX3_FA_STATUS, EF_NONE, 1, 1 },
-	{ "silent", CX3_FA_SILENT, EF_NONE, 0, 0 },
-	{ "fatal", CX3_FA_NONE, EF_FATAL, 0, 1 },
-	{ "hang", CX3_FA_NONE, EF_HANG, 0, 0 },
-	{ "gone", CX3_FA_NONE, EF_GONE, 0, 0 },
-	{ "linkdown", CX3_FA_NONE, EF_LINK_DOWN, 1, 1 },
-	{ "linkup", CX3_FA_NONE, EF_LINK_UP, 1, 1 },
-	{ "flap", CX3_FA_NONE, EF_FLAP, 1, 1 },
-	{ "event", CX3_FA_NONE, EF_EVENT, 2, 2 },
-	{ "qperr", CX3_FA_NONE, EF_QP_ERROR, 1, 1 },
-	{ "cqerr", CX3_FA_NONE, EF_CQ_ERROR, 1, 1 },
-	{ "srqerr", CX3_FA_NONE, EF_SRQ_ERROR, 1, 1 },
-	{ "lid", CX3_FA_NONE, EF_LID, 2, 2 },
-	{ "smlid", CX3_FA_NONE, EF_SM_LID, 2, 2 },
-	{ "prefix", CX3_FA_NONE, EF_PREFIX, 2, 2 },
-	{ "pkey", CX3_FA_NONE, EF_PKEY, 3, 3 },
-	{ "guid", CX3_FA_NONE, EF_GUID, 3, 3 },
-	{ "rereg", CX3_FA_NONE, EF_REREGISTER, 1, 1 },
-	{ "error", CX3_FA_NONE, EF_ERROR, 2, 2 },
-};
-
-static bool parse_args(const char **s, struct rule *r, unsigned int min, unsigned int max)
+static const char *parse(const char *s, struct cx3_rule *r)
 {
-	unsigned int n = 0;
-
-	while (n < max && (n ? **s == '/' : **s == '=')) {
-		++*s;
-		if (r->effect == EF_ERROR && n == 1) {
-			if (!rule_name(s, error_name, ARRAY_SIZE(error_name), &r->v[n]))
-				return false;
-		} else if (!rule_number(s, &r->v[n])) {
-			return false;
-		}
-		n++;
-	}
-	return n >= min && rule_end(**s);
-}
-
-static bool parse_word(const char **s, struct rule *r)
-{
-	unsigned int i;
-
-	if (rule_key(s, "nth"))
-		return rule_number(s, &r->nth) && r->nth;
-	if (rule_key(s, "times"))
-		return rule_number(s, &r->times);
-	if (rule_key(s, "at"))
-		return rule_number(s, &r->at);
-	for (i = 0; i < ARRAY_SIZE(actions); i++) {
-		if (!rule_word(s, actions[i].name))
-			continue;
-		if (r->act != CX3_FA_NONE || r->effect != EF_NONE)
-			return false;
-		r->act = actions[i].act;
-		r->effect = actions[i].effect;
-		return parse_args(s, r, actions[i].min_args, actions[i].max_args);
-	}
-	return false;
-}
-
-static const char *parse(const char *s, struct rule *r)
-{
-	r->nth = 1;
-	r->times = 1;
 	if (!parse_point(&s, r))
 		return "the rule does not begin with POINT or POINT:KEY";
-	while (*s) {
-		if (*s == ' ') {
-			s++;
-			continue;
-		}
-		if (!parse_word(&s, r) || !rule_end(*s))
-			return "unknown word or bad argument";
-	}
-	if (r->act == CX3_FA_NONE && r->effect == EF_NONE)
-		return "the rule has no action";
-	if (r->point == CX3_FP_TIME ? !r->at : r->at)
-		return "at=NS goes with time, and only with it";
-	if (r->point == CX3_FP_TIME && r->effect == EF_NONE)
-		return "nothing can be dropped or delayed at a time";
-	return NULL;
+	return rule_parse(s, &r->rule, actions, ARRAY_SIZE(actions), r->point,
+			  r->point == CX3_FP_TIME);
 }
 
 int cx3_fault_add(struct cx3_hca *hca, const char *text, const char **why)
 {
 	struct cx3_faults *f = hca->core->fault;
-	struct rule *r, **tail;
+	struct cx3_rule *r, **tail;
 
 	if (!strcmp(text, "clear")) {
 		cx3_enter(hca);
@@ -514,7 +373,7 @@ int cx3_fault_add(struct cx3_hca *hca, const char *text, const char **why)
 		u64 now = cx3_now(hca);
 
 		cx3_enter(hca);
-		cx3_timer_arm(hca, &r->timer, r->at > now ? r->at : now);
+		cx3_timer_arm(hca, &r->timer, r->rule.at > now ? r->rule.at : now);
 		cx3_leave(hca);
 	}
 	return 0;

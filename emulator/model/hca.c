@@ -241,7 +241,7 @@ static void reset_all(struct cx3_hca *hca)
 {
 	cx3_cmd_reset(hca);
 	cx3_forget(hca);
-	cx3_fault_reset(hca);
+	cx3_keep_drop(hca, NULL, 0);
 	memset(hca->core->err_buf, 0, sizeof(hca->core->err_buf));
 	hca->core->silent = false;
 	hca->core->excused = false;

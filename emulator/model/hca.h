@@ -624,10 +624,11 @@ enum cx3_fault_act {
 	CX3_FA_NONE,
 	CX3_FA_DROP,		/* lost */
 	CX3_FA_DUP,		/* twice */
-	CX3_FA_DELAY,		/* after *arg ns */
+	CX3_FA_DELAY,		/* *arg ns later */
 	CX3_FA_CORRUPT,		/* payload byte flipped; receiver's CRC check would drop it */
 	CX3_FA_STATUS,		/* command: fail with status *arg */
 	CX3_FA_SILENT,		/* command: never answered */
+	CX3_NFAULTACTS,
 };
 
 /**
@@ -637,8 +638,7 @@ enum cx3_fault_act {
  * @key: which
  * @arg: set to the action's argument
  *
- * Return: what to do. A part handles the actions that make sense for it and
- * treats others as CX3_FA_NONE.
+ * Return: what to do, one of those that the table in fault.c allows at @point.
  */
 enum cx3_fault_act cx3_fault(struct cx3_hca *hca, enum cx3_fault_point point, u32 key, u64 *arg);
 

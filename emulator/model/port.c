@@ -157,6 +157,11 @@ static void count_tx(struct cx3_port *p, const u8 *pkt, u32 len, enum cx3_pkt_cl
 	cx3_count(p->hca, CX3_C_TX + class, 1);
 }
 
+static void late_tx(struct cx3_hca *hca, u32 num, const void *pkt, u32 len)
+{
+	link_send(cx3_port(hca, num)->end, pkt, len);
+}
+
 enum link_result cx3_port_tx(struct cx3_port *p, const u8 *pkt, u32 len)
 {
 	bool smp = pkt[0] >> 4 == 15;
@@ -177,7 +182,7 @@ enum link_result cx3_port_tx(struct cx3_port *p, const u8 *pkt, u32 len)
 		return LINK_OK;
 	case CX3_FA_DELAY:
 		count_tx(p, pkt, len, class);
-		cx3_fault_delay_tx(p, pkt, len, arg);
+		cx3_keep(p->hca, cx3_now(p->hca) + arg, late_tx, p->num, pkt, len);
 		return LINK_OK;
 	case CX3_FA_DUP:
 		link_send(p->end, pkt, len);
@@ -218,6 +223,14 @@ static bool rx_acceptable(struct cx3_port *p, const u8 *pkt, u32 len)
 	return false;
 }
 
+void cx3_port_late_rx(struct cx3_hca *hca, u32 num, const void *pkt, u32 len)
+{
+	struct cx3_port *p = cx3_port(hca, num);
+
+	if (p->link_up && p->enabled && hca->phase == CX3_PH_RUN)
+		cx3_transport_rx(p, pkt, len);
+}
+
 static void link_rx(void *owner, const u8 *pkt, u32 len)
 {
 	struct cx3_port *p = owner;
@@ -238,6 +251,8 @@ static void link_rx(void *owner, const u8 *pkt, u32 len)
 		act = cx3_fault(p->hca, CX3_FP_RX, class, &arg);
 		if (act == CX3_FA_CORRUPT)
 			p->cnt.symbol++;
+		else if (act == CX3_FA_DELAY)
+			cx3_keep(p->hca, cx3_now(p->hca) + arg, cx3_port_late_rx, p->num, pkt, len);
 		else if (act != CX3_FA_DROP)
 			cx3_transport_rx(p, pkt, len);
 		if (act == CX3_FA_DUP)

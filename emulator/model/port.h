@@ -110,6 +110,8 @@ struct cx3_port_sma {
 /** cx3_vl_code() - IBA code of a number of VLs (1, 2, 4, 8, 15) */
 u8 cx3_vl_code(unsigned int vls);
 /** cx3_port_set_state() - change the logical state; raises the port change event */
+/** cx3_port_late_rx() - a packet that a fault has kept back arrives at port @num */
+void cx3_port_late_rx(struct cx3_hca *hca, u32 num, const void *pkt, u32 len);
 void cx3_port_set_state(struct cx3_port *p, enum cx3_port_state state);
 /** cx3_port_retrain() - take the link down and up again */
 void cx3_port_retrain(struct cx3_port *p);

@@ -305,6 +305,7 @@ enum cx3_status cx3_qp_cmd_reset(struct cx3_hca *hca, struct cx3_cmd *cmd)
 {
 	struct cx3_qp *qp = qp_find(hca, cmd->in_mod & 0xffffff);
 
+	cq_hurry(hca);
 	if (qp)
 		qp_free(hca, qp);
 	return CX3_OK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Words of a fault rule; see rule.h.
+ * Fault rules: their words, and when they strike; see rule.h.
  */
 #include "rule.h"
 
@@ -70,4 +70,87 @@ bool rule_name(const char **s, const char *const *names, unsigned int n, u64 *v)
 		}
 	}
 	return false;
+}
+
+static bool parse_args(const char **s, struct rule *r, const struct rule_action *a)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < a->max && **s == (i ? '/' : '='); i++) {
+		++*s;
+		if (i == 1 && a->second) {
+			for (n = 0; a->second[n]; n++)
+				;
+			if (!rule_name(s, a->second, n, &r->v[i]))
+				return false;
+		} else if (!rule_number(s, &r->v[i])) {
+			return false;
+		}
+	}
+	return i >= a->min;
+}
+
+/* One word; @found is set to the action that it names. */
+static bool parse_word(const char **s, struct rule *r, const struct rule_action *actions,
+		       unsigned int n, const struct rule_action **found)
+{
+	unsigned int i;
+
+	if (rule_key(s, "nth"))
+		return rule_number(s, &r->nth) && r->nth;
+	if (rule_key(s, "times"))
+		return rule_number(s, &r->times);
+	if (rule_key(s, "at"))
+		return rule_number(s, &r->at);
+	for (i = 0; i < n; i++) {
+		if (!rule_word(s, actions[i].name))
+			continue;
+		if (*found)
+			return false;
+		*found = &actions[i];
+		return parse_args(s, r, *found);
+	}
+	return false;
+}
+
+/* A timer that is due at once each time would hold the clock. */
+#define SHORTEST_PERIOD 100000u
+
+const char *rule_parse(const char *s, struct rule *r, const struct rule_action *actions,
+		       unsigned int n, unsigned int point, bool time)
+{
+	const struct rule_action *found = NULL;
+
+	r->nth = 1;
+	r->times = 1;
+	while (*s) {
+		if (*s == ' ')
+			s++;
+		else if (!parse_word(&s, r, actions, n, &found) || !rule_end(*s))
+			return "unknown word or bad argument";
+	}
+	if (!found)
+		return "the rule has no action";
+	if (!(found->points >> point & 1))
+		return "this action does nothing at this point";
+	if (time != !!r->at)
+		return "at=NS goes with time, and only with it";
+	if (time && r->nth != 1)
+		return "what happens at a time is not counted";
+	if (time && r->times != 1 && r->at < SHORTEST_PERIOD)
+		return "a repeated rule has a period of at least 100000 ns";
+	r->act = found->act;
+	return NULL;
+}
+
+bool rule_strikes(struct rule *r)
+{
+	r->hits++;
+	return r->hits >= r->nth && (!r->times || r->hits - r->nth < r->times);
+}
+
+bool rule_again(struct rule *r)
+{
+	r->hits++;
+	return !r->times || r->hits < r->times;
 }

@@ -162,6 +162,24 @@ void cx3_transport_port_change(struct cx3_port *p)
 	cx3_transport_tx_ready(p);
 }
 
+/*
+ * A doorbell is told about a WQE that has been handed over. The WQE may be done already, by the
+ * doorbell of another that came before; but there are never more doorbells than WQEs.
+ */
+static void check_handed_over(struct cx3_qp *qp)
+{
+	struct wqe_ctrl ctrl;
+
+	qp->sq.rung++;
+	if ((s16)(qp->sq.rung - qp->sq.next) <= 0 ||
+	    wqe_peek(qp, qp->sq.next, &ctrl) != WQE_NONE)
+		return;
+	cx3_violation(qp->hca, CX3_V_WQE,
+		      "QP 0x%06x: doorbell, and WQE %u is not the hardware's", qp->obj.num,
+		      qp->sq.next);
+	qp->sq.rung = qp->sq.next;
+}
+
 static void send_doorbell(struct cx3_hca *hca, u32 page, u32 qpn)
 {
 	struct cx3_qp *qp = qp_find(hca, qpn);
@@ -180,6 +198,8 @@ static void send_doorbell(struct cx3_hca *hca, u32 page, u32 qpn)
 			      qp->c.state);
 		return;
 	}
+	if (hca->cfg.strict)
+		check_handed_over(qp);
 	xport_ready(qp);
 	xport_run(hca);
 }

@@ -3,6 +3,8 @@
  * Packets out: to the wire or back to the own port, and the headers that all packets of a
  * connection have in common.
  */
+#include "core.h"
+#include "port.h"
 #include "xport.h"
 
 static enum cx3_pkt_class loop_class(const u8 *pkt)
@@ -34,15 +36,23 @@ static enum cx3_pkt_class loop_class(const u8 *pkt)
  */
 enum link_result tx_packet(struct cx3_port *p, const u8 *pkt, u32 len, bool loop)
 {
-	u64 arg;
+	enum cx3_fault_act act;
+	u64 arg = 0;
 
 	p->hca->xport->budget--;
 	if (!loop)
 		return cx3_port_tx(p, pkt, len);
-	if (cx3_fault(p->hca, CX3_FP_TX, loop_class(pkt), &arg) == CX3_FA_DROP)
+	act = cx3_fault(p->hca, CX3_FP_TX, loop_class(pkt), &arg);
+	if (act == CX3_FA_DROP || act == CX3_FA_CORRUPT)
 		return LINK_OK;
 	cx3_count(p->hca, CX3_C_TX + loop_class(pkt), 1);
+	if (act == CX3_FA_DELAY) {
+		cx3_keep(p->hca, cx3_now(p->hca) + arg, cx3_port_late_rx, p->num, pkt, len);
+		return LINK_OK;
+	}
 	rx_packet(p, pkt, len);
+	if (act == CX3_FA_DUP)
+		rx_packet(p, pkt, len);
 	return LINK_OK;
 }
 

@@ -290,6 +290,7 @@ struct done_atomic {
 /**
  * struct requester - sending half of a QP
  * @next: WQE counter of the next one to start
+ * @rung: doorbells, free running as @next; each stands for one WQE at least
  * @req: ring of SQ_WINDOW requests (RC and XRC), NULL for other services
  * @head: oldest in flight, free running
  * @tail: next free
@@ -312,6 +313,7 @@ struct done_atomic {
  */
 struct requester {
 	u16 next;
+	u16 rung;
 	struct sq_req *req;
 	u32 head, tail, cur, pkt;
 	u32 psn, una, top;
@@ -483,6 +485,7 @@ extern const struct layout cqe_layout, cqe_error_layout;
 struct cx3_cq *cq_find(struct cx3_hca *hca, u32 cqn);
 void cq_post(struct cx3_qp *qp, u32 cqn, struct cqe *e, bool solicited);
 int cq_write(struct cx3_hca *hca, struct cx3_cq *cq, const struct cqe *e);
+void cq_hurry(struct cx3_hca *hca);
 void cq_doorbell(struct cx3_hca *hca, u32 page, u32 high, u32 low);
 u32 cq_consumer(struct cx3_hca *hca, struct cx3_cq *cq);
 void cq_free(struct cx3_hca *hca, struct cx3_cq *cq);

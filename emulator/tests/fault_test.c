@@ -44,7 +44,8 @@ static void test_faults(void)
 		"", "cmd", "nowhere drop", "cmd:zz drop", "cmd drop dup", "time fatal",
 		"cmd at=5 drop", "tx:blue drop", "cmd nth=0 drop", "time at=5 drop",
 		"cmd status", "cmd lid=1", "time at=99999999999999999999 fatal",
-		"cmd nth drop", "cmd:1:2 drop",
+		"cmd nth drop", "cmd:1:2 drop", "cmd drop", "reset delay=5", "eqe corrupt",
+		"cqe status=1", "time at=5 times=0 flap=1", "time at=500000 nth=2 flap=1",
 	};
 	const char *why;
 	u32 i, refused = 0;
@@ -80,6 +81,13 @@ static void test_faults(void)
 	tap_eq(rig_saw(p, CX3_EV_COMM_EST, 1), 1, "the first event comes");
 	tap_eq(rig_saw(p, CX3_EV_COMM_EST, 2), 0, "the second is lost");
 	tap_eq(rig_saw(p, CX3_EV_COMM_EST, 3), 2, "the third comes twice");
+	add_rule("eqe:0x2 delay=5000000");
+	for (i = 5; i < 7; i++)
+		cx3_event_num(p->hca, CX3_EV_COMM_EST, i);
+	tap_eq(rig_saw(p, CX3_EV_COMM_EST, 5), 0, "a late event is not there at once");
+	tap_eq(rig_saw(p, CX3_EV_COMM_EST, 6), 1, "the next one is");
+	rig_run(&rig, 6000000);
+	tap_eq(rig_saw(p, CX3_EV_COMM_EST, 5), 1, "and then it comes");
 	add_rule("eqe:0x2 times=0 drop");
 	add_rule("clear");
 	cx3_event_num(p->hca, CX3_EV_COMM_EST, 9);
@@ -159,9 +167,113 @@ static void test_packets(void)
 	rig_down(&rig);
 }
 
+struct loop {
+	struct v_cq scq, rcq;
+	struct v_qp a, b;
+	struct v_mr mr;
+};
+
+/* Two QPs of one HCA, so that their packets never see a cable. */
+static void loop_up(struct loop *l)
+{
+	struct v_attr at;
+
+	rig_up(&rig);
+	p = &rig.h[0];
+	v_cq_init(&l->scq, p, 4);
+	v_cq_init(&l->rcq, p, 4);
+	v_mr_init(&l->mr, p, 4096, V_ACCESS_ALL);
+	v_attr_init(&at, QPT_RC, &l->scq, &l->rcq);
+	v_qp_init(&l->a, p, &at);
+	v_qp_init(&l->b, p, &at);
+	v_connect(&l->a, &l->b, 1);
+}
+
+static void loop_send(struct loop *l)
+{
+	struct v_sge to = v_sge(&l->mr, 2048, 16);
+	struct v_wr wr = { .op = WQE_SEND, .n = 1 };
+
+	wr.s[0] = v_sge(&l->mr, 0, 16);
+	v_recv(&l->b, &to, 1);
+	v_send(&l->a, &wr);
+	rig_run(&rig, 100000);
+}
+
+static unsigned int polled(struct v_cq *cq)
+{
+	unsigned int n = 0;
+	struct cqe e;
+
+	while (v_cq_poll(cq, &e))
+		n++;
+	return n;
+}
+
+static void late_rule(const struct v_cq *cq, u64 ns)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "cqe:%u delay=%llu", cq->cqn, (unsigned long long)ns);
+	add_rule(text);
+}
+
+static void test_late_completions(void)
+{
+	struct loop l = { 0 };
+
+	loop_up(&l);
+	v_cq_arm(&l.rcq, false);
+	rig_events(p);
+	late_rule(&l.rcq, 5000000);
+	loop_send(&l);
+	loop_send(&l);
+	rig_events(p);
+	tap_eq(polled(&l.scq), 2, "two sends complete");
+	tap_eq(polled(&l.rcq), 0, "a late receive, and the one behind it, do not");
+	tap_eq(p->completions[l.rcq.cqn & 0xff], 0, "nor is there an event");
+	rig_run(&rig, 6000000);
+	rig_events(p);
+	tap_eq(polled(&l.rcq), 2, "then both do");
+	tap_eq(p->completions[l.rcq.cqn & 0xff], 1, "with the event");
+	late_rule(&l.rcq, 5000000);
+	loop_send(&l);
+	v_qp_reset(&l.b);
+	tap_eq(polled(&l.rcq), 1, "a QP that ends leaves no completion behind");
+	tap_eq(p->host.violations, 0, "none of it is the driver's fault");
+	rig_down(&rig);
+}
+
+static void test_loopback(void)
+{
+	struct loop l = { 0 };
+	u64 *sent;
+
+	loop_up(&l);
+	sent = &p->hca->count[CX3_C_TX + CX3_PKT_RC];
+	add_rule("tx:rc dup");
+	loop_send(&l);
+	tap_eq(polled(&l.rcq), 1, "a packet that comes twice is received once");
+	add_rule("tx:rc delay=3000000");
+	loop_send(&l);
+	tap_eq(polled(&l.rcq), 0, "a late one not yet");
+	rig_run(&rig, 4000000);
+	tap_eq(polled(&l.rcq), 1, "then it is");
+	tap_eq(*sent, 2, "neither was sent again");
+	add_rule("tx:rc corrupt");
+	loop_send(&l);
+	tap_eq(polled(&l.rcq), 0, "a broken one is lost");
+	rig_run(&rig, 5000000000ull);
+	tap_eq(polled(&l.rcq), 1, "until it is sent again");
+	tap_eq(*sent, 3, "which is counted once: the broken one never went");
+	rig_down(&rig);
+}
+
 int main(void)
 {
 	test_faults();
+	test_late_completions();
+	test_loopback();
 	test_objects();
 	test_packets();
 	return tap_done();

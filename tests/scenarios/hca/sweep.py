@@ -11,11 +11,11 @@
 # allow: hung .
 # allow: oops .
 # allow: bug .
-"""A sample: the first command of each kind fails, and three are never answered. make check-long does it with all of them
+"""A sample: every fourth kind of command fails, and two are never answered. make check-long does it with all of them
 (tests/long/sweep.py, silence.py). In-tree's warnings are data here, and must be the ones that the table names."""
 import sweep
 
-SILENT = ('INIT_HCA 1', 'MAD_IFC 1', 'SW2HW_CQ 1')
+SILENT = ('INIT_HCA 1', 'SW2HW_CQ 1')
 
 
 def scenario(t):
@@ -23,7 +23,7 @@ def scenario(t):
     t.ok(s.begin(), 'a probe without a fault, and an unbind that leaves nothing')
     failed, silent = sweep.recorded(sweep.FAILS), sweep.recorded(sweep.SILENT)
     t.equal([x for x, _ in s.steps if x not in failed], [], 'the table has every command of the probe')
-    for step in [x for x, _ in s.steps if x.endswith(' 1')]:
+    for step in [x for x, _ in s.steps if x.endswith(' 1')][::4]:
         t.equal(s.attempt(step, sweep.FAILS), (True, failed.get(step)), f'{step} fails')
     for step in SILENT:
         t.equal(s.attempt(step, sweep.SILENT), (True, silent.get(step)), f'{step} is never answered')

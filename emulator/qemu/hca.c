@@ -294,6 +294,19 @@ static u64 guid_from_name(const char *name)
 	return 0x0002c90300000000ull | (u64)((h ^ h >> 24) & 0xffffffu) << 4;
 }
 
+/* Who is in another process may be a busy host's last. */
+#define ACK_MIN_ABROAD 1000000000ull
+
+static u64 least_ack_timeout(const Cx3Hca *s)
+{
+	bool abroad = false;
+	unsigned int i;
+
+	for (i = 0; i < CX3_MAX_PORTS; i++)
+		abroad |= s->port[i] && strchr(s->port[i], '/');
+	return abroad ? MAX(s->plain.ack_min, ACK_MIN_ABROAD) : s->plain.ack_min;
+}
+
 static bool take_properties(Cx3Hca *s, Error **errp)
 {
 	struct cx3_config *cfg = &s->cfg;
@@ -325,7 +338,7 @@ static bool take_properties(Cx3Hca *s, Error **errp)
 	cfg->gids = s->plain.gids;
 	cfg->strict = s->plain.strict;
 	cfg->log_commands = s->plain.log_commands;
-	cfg->ack_timeout_min = s->plain.ack_min;
+	cfg->ack_timeout_min = least_ack_timeout(s);
 	if (s->board)
 		snprintf(cfg->board_id, sizeof(cfg->board_id), "%s", s->board);
 	snprintf(cfg->name, sizeof(cfg->name), "%s", name);

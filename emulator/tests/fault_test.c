@@ -167,6 +167,61 @@ static void test_packets(void)
 	rig_down(&rig);
 }
 
+static const struct cx3_port *port1(void)
+{
+	return &p->hca->port[0];
+}
+
+/* What an SM does to a port, and what befalls a device; each by a rule. */
+static void test_effects(void)
+{
+	struct v_srq srq;
+	char text[32];
+
+	rig_up(&rig);
+	p = &rig.h[0];
+	rig_events(p);
+	add_rule("cmd:0x31 lid=1/77");
+	rig_cmd(p, OP_NOP, 0, 0, NULL, 0, 0);
+	tap_ok(port1()->lid == 77 && saw_type(CX3_EV_PORT_MGMT), "a LID, with its event");
+	add_rule("cmd:0x31 prefix=1/0xfec0000000000000");
+	add_rule("cmd:0x31 guid=1/3/0x1234");
+	rig_cmd(p, OP_NOP, 0, 0, NULL, 0, 0);
+	tap_ok(port1()->gid_prefix == 0xfec0000000000000ull && port1()->guid[3] == 0x1234,
+	       "a GID prefix and a GUID");
+	rig_events(p);
+	p->nevents = 0;
+	add_rule("cmd:0x31 rereg=1");
+	rig_cmd(p, OP_NOP, 0, 0, NULL, 0, 0);
+	tap_eq(saw_type(CX3_EV_PORT_MGMT), 1, "a wish that clients register again");
+	add_rule("cmd:0x31 linkdown=1");
+	rig_cmd(p, OP_NOP, 0, 0, NULL, 0, 0);
+	rig_run(&rig, 60000000);
+	tap_ok(!port1()->link_up, "a link that goes down stays down");
+	add_rule("cmd:0x31 linkup=1");
+	rig_cmd(p, OP_NOP, 0, 0, NULL, 0, 0);
+	rig_run(&rig, 60000000);
+	tap_ok(port1()->link_up, "until it may come up");
+	v_srq_init(&srq, p, 4, 0, NULL);
+	snprintf(text, sizeof(text), "cmd:0x31 srqerr=%u", srq.srqn);
+	add_rule(text);
+	rig_cmd(p, OP_NOP, 0, 0, NULL, 0, 0);
+	tap_eq(rig_saw(p, CX3_EV_SRQ_CATAS, srq.srqn), 1, "an SRQ breaks, and says so");
+	add_rule("reset drop");
+	rig_mmio32(p, 0, 0xf0010, 1);
+	tap_eq(p->hca->phase, CX3_PH_RUN, "a reset that does not happen");
+	add_rule("cmd:0x31 hang");
+	bare_post(p, 0x800000u | OP_NOP, 0, 0, 0, 0);
+	rig_run(&rig, 60000000);
+	bare_post(p, 0x800000u | OP_NOP, 0, 0, 0, 0);
+	rig_run(&rig, 60000000);
+	tap_ok(bare_read32(p, BARE_HCR + 0x18) & 0x800000u, "firmware that answers nothing");
+	rig_mmio32(p, 0, 0xf0010, 1);
+	tap_ok(p->hca->phase == CX3_PH_RESET && !(bare_read32(p, BARE_HCR + 0x18) & 0x800000u),
+	       "until its reset");
+	rig_down(&rig);
+}
+
 struct loop {
 	struct v_cq scq, rcq;
 	struct v_qp a, b;
@@ -272,6 +327,7 @@ static void test_loopback(void)
 int main(void)
 {
 	test_faults();
+	test_effects();
 	test_late_completions();
 	test_loopback();
 	test_objects();

@@ -28,6 +28,6 @@ def scenario(t):
     devices = ib.bring_up(t)
     for name in PROGRAMS:
         for events in ('', ' -e'):
-            check = ' -c' if name == 'rc' else ''
+            check = '' if name == 'xsrq' else ' -c'      # it has no such option
             pingpong(t, devices, name, f'-n 200{check}{events}')
     pingpong(t, devices, 'rc', '-n 1000 -s 4096')

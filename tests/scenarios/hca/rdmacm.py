@@ -4,7 +4,7 @@
 # hcas: 2
 # fabric: one pcap
 # limit: 240
-"""In-tree modules and unmodified programs; tshark finds the handshake in the capture."""
+"""In-tree modules and unmodified programs; tshark says what each packet of the capture is."""
 import os
 import re
 import subprocess
@@ -40,18 +40,43 @@ def multicast(t):
          ib.words(got, done))
 
 
-def handshake(t):
-    file = os.path.join(t.stage.folder, 'fabric-a.pcap')
+# What each packet of the capture may be: opcode of the base transport header, what tshark found behind it.
+RC = {**dict.fromkeys((0, 1, 2, 4), 'send'), **dict.fromkeys((6, 7, 8, 10), 'RDMA write'), 12: 'RDMA read',
+      **dict.fromkeys((13, 14, 15, 16), 'read response'), 17: 'acknowledge'}
+UD, UD_IMMEDIATE = 100, 101
+CM = {0x10: 'ConnectRequest', 0x13: 'ConnectReply', 0x14: 'ReadyToUse', 0x15: 'DisconnectRequest',
+      0x16: 'DisconnectReply'}
 
-    def count(expression):
-        done = subprocess.run(['tshark', '-r', file, '-Y', expression], capture_output=True,
-                              text=True, check=True)
-        return len(done.stdout.splitlines())
-    t.equal(count('_ws.malformed'), 0, 'tshark finds no malformed packet')
-    for attribute, name in ((0x10, 'ConnectRequest'), (0x13, 'ConnectReply'), (0x14, 'ReadyToUse'),
-                            (0x15, 'DisconnectRequest'), (0x16, 'DisconnectReply')):
-        t.ok(count(f'infiniband.mad.mgmtclass == 7 && infiniband.mad.attributeid == {attribute}'),
-             f'the capture has a {name}')
+
+def kind(row):
+    """What tshark takes a packet for; None if it is nothing that was sent here."""
+    layers, opcode, bad, management, attribute = row
+    names = layers.split(':')
+    if names[:2] != ['erf', 'infiniband'] or bad or not opcode:
+        return None
+    if management:
+        return CM.get(int(attribute, 0), 'CM') if int(management, 0) == 7 else 'MAD'
+    if int(opcode) == UD and 'ethertype' in names:
+        return names[names.index('ethertype') + 1] + (' ping' if 'icmp' in names else '')
+    return RC.get(int(opcode)) or ('mckey' if int(opcode) == UD_IMMEDIATE else None)
+
+
+def capture(t):
+    """Every packet is to tshark what it was to who sent it."""
+    fields = ('frame.protocols', 'infiniband.bth.opcode', '_ws.malformed', 'infiniband.mad.mgmtclass',
+              'infiniband.mad.attributeid')
+    done = subprocess.run(['tshark', '-r', os.path.join(t.stage.folder, 'fabric-a.pcap'), '-T', 'fields',
+                           *(x for f in fields for x in ('-e', f))], capture_output=True, text=True, check=True)
+    rows = [line.split('\t') for line in done.stdout.splitlines()]
+    found = {}
+    for number, row in enumerate(rows, 1):
+        found.setdefault(kind(row), []).append(number)
+    strange = [f'packet {n}: {rows[n - 1]}' for n in found.get(None, [])]
+    t.equal(strange[:10], [], f'tshark knows what each of {len(rows)} packets is, and finds none malformed')
+    t.note(', '.join(f'{len(n)} {name}' for name, n in found.items()))
+    for name, least in (('MAD', 100), ('arp', 2), ('ip ping', 2), *((x, 20) for x in dict.fromkeys(RC.values())),
+                        *((x, 1) for x in CM.values())):
+        t.ok(len(found.get(name, [])) >= least, f'the capture has {name}: {len(found.get(name, []))}')
 
 
 def scenario(t):
@@ -63,4 +88,4 @@ def scenario(t):
     connect(t, 'ucmatose -b 10.1.0.2', 'ucmatose -s 10.1.0.2', 'return status 0',
             'ucmatose: connections and data')
     multicast(t)
-    handshake(t)
+    capture(t)

@@ -300,8 +300,8 @@ static const char *const error_name[] = {
 	"symbol", "downed", "rcv", "relay", "discard", "vl15", NULL,
 };
 
-#define ON_PACKET (1 << AT_IN | 1 << AT_OUT)
-#define ANYWHERE (ON_PACKET | 1 << AT_TIME)
+#define ON_PACKET (CX3_BIT(AT_IN) | CX3_BIT(AT_OUT))
+#define ANYWHERE (ON_PACKET | CX3_BIT(AT_TIME))
 
 static const struct rule_action actions[] = {
 	{ "drop", DO_DROP, ON_PACKET, 0, 0, NULL },

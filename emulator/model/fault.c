@@ -273,13 +273,13 @@ u64 cx3_faults_struck(struct cx3_hca *hca)
 
 static const char *const error_name[] = { "symbol", "recover", "rcv", "discard", "vl15", NULL };
 
-#define ON_PACKET (1 << CX3_FP_TX | 1 << CX3_FP_RX)
-#define ON_ENTRY (1 << CX3_FP_CQE | 1 << CX3_FP_EQE)
-#define ON_CMD (1 << CX3_FP_CMD)
-#define ANYWHERE ((1 << CX3_NFAULTPOINTS) - 1)
+#define ON_PACKET (CX3_BIT(CX3_FP_TX) | CX3_BIT(CX3_FP_RX))
+#define ON_ENTRY (CX3_BIT(CX3_FP_CQE) | CX3_BIT(CX3_FP_EQE))
+#define ON_CMD CX3_BIT(CX3_FP_CMD)
+#define ANYWHERE (CX3_BIT(CX3_NFAULTPOINTS) - 1)
 
 static const struct rule_action actions[] = {
-	{ "drop", CX3_FA_DROP, ON_PACKET | ON_ENTRY | 1 << CX3_FP_RESET, 0, 0, NULL },
+	{ "drop", CX3_FA_DROP, ON_PACKET | ON_ENTRY | CX3_BIT(CX3_FP_RESET), 0, 0, NULL },
 	{ "dup", CX3_FA_DUP, ON_PACKET | ON_ENTRY, 0, 0, NULL },
 	{ "delay", CX3_FA_DELAY, ON_PACKET | ON_ENTRY | ON_CMD, 1, 1, NULL },
 	{ "corrupt", CX3_FA_CORRUPT, ON_PACKET, 0, 0, NULL },

@@ -3,8 +3,8 @@
  * Fault rules: what those of a device and those of a fabric have in common. Each function that
  * gets a text at *s moves *s past what it took; when it takes nothing *s stays.
  *
- * A rule is POINT [nth=N] [times=N] [at=NS] ACTION[=ARG[/ARG...]]. The points are the owner's, and so
- * are the actions, of which it has a table.
+ * A rule is POINT [nth=N] [times=N] [at=NS] ACTION[=ARG[/ARG...]]. The points are the owner's,
+ * and so are the actions, of which it has a table.
  */
 #ifndef CX3_MODEL_RULE_H
 #define CX3_MODEL_RULE_H

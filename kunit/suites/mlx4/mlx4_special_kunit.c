@@ -216,14 +216,45 @@ static void special_refused(struct kunit *test)
 	s->wr.flags = IB_SEND_INLINE;
 	KUNIT_EXPECT_EQ(test, special_build(&s->qp, &s->wr), -EINVAL);
 	s->wr.flags = 0;
+	s->ah.ib.attr.port = 1;
+	KUNIT_EXPECT_EQ(test, special_build(&s->qp, &s->wr), -EINVAL);
+	s->ah.ib.attr.port = 2;
 	KUNIT_EXPECT_EQ(test, s->qp.psn, 0xfffffe);
 	KUNIT_EXPECT_GT(test, special_build(&s->qp, &s->wr), 0);
+}
+
+/* Lane 15 is QP0's, on every service level; QP1 has the lanes of the table, and never that one. */
+static void special_lanes(struct kunit *test)
+{
+	struct special *zero = special_make(test, IB_QPT_SMI);
+	struct special *one = special_make(test, IB_QPT_GSI);
+	u64 table = 0x0123456f01234f67ULL;
+	unsigned int sl, lane;
+
+	atomic64_set(&zero->dev.sl_to_vl[1], table);
+	atomic64_set(&one->dev.sl_to_vl[1], table);
+	for (sl = 0; sl < 16; sl++) {
+		lane = table >> (60 - 4 * sl) & 0xf;
+		zero->ah.ib.attr.sl = sl;
+		send(test, zero);
+		KUNIT_EXPECT_EQ(test, zero->packet[0] >> 4, 15);
+		KUNIT_EXPECT_EQ(test, get_unaligned_be32(zero->qp.wqe + 8) & BIT(17), BIT(17));
+		one->ah.ib.attr.sl = sl;
+		if (lane == 15) {
+			KUNIT_EXPECT_EQ(test, special_build(&one->qp, &one->wr), -EINVAL);
+			continue;
+		}
+		send(test, one);
+		KUNIT_EXPECT_EQ(test, one->packet[0] >> 4, lane);
+		KUNIT_EXPECT_EQ(test, get_unaligned_be32(one->qp.wqe + 8) & BIT(17), 0);
+	}
 }
 
 static struct kunit_case special_cases[] = {
 	KUNIT_CASE(special_directed),
 	KUNIT_CASE(special_to_a_lid),
 	KUNIT_CASE(special_with_grh),
+	KUNIT_CASE(special_lanes),
 	KUNIT_CASE(special_refused),
 	{}
 };

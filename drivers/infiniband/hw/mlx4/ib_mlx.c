@@ -82,12 +82,23 @@ static int put_grh(u8 *grh, struct ib_device *device, const struct ib_ah_attr *t
 	return 0;
 }
 
-static void put_lrh(struct mlx4_ib_qp *qp, u8 *lrh, const struct ib_ah_attr *to, u32 bytes)
+/*
+ * Lane 15 is for subnet management alone: QP0's packets travel there whatever their service level,
+ * nobody else's do.  A service level that the table gives lane 15 has none (IBA 7.6.6).
+ */
+static int packet_lane(const struct mlx4_ib_qp *qp, const struct ib_ah_attr *to)
 {
-	bool smi = qp->ib.type == IB_QPT_SMI;
+	u8 lane;
 
-	mlx4_put(lrh, LRH_VL, smi ? VL_MANAGEMENT : mlx4_ib_vl(mlx4_ib_dev_of(&qp->ib.object),
-							       qp->ib.port, to->sl));
+	if (qp->ib.type == IB_QPT_SMI)
+		return VL_MANAGEMENT;
+	lane = mlx4_ib_vl(mlx4_ib_dev_of(&qp->ib.object), qp->ib.port, to->sl);
+	return lane == VL_MANAGEMENT ? -EINVAL : lane;
+}
+
+static void put_lrh(u8 *lrh, const struct ib_ah_attr *to, u8 lane, u32 bytes)
+{
+	mlx4_put(lrh, LRH_VL, lane);
 	mlx4_put(lrh, LRH_SL, to->sl);
 	mlx4_put(lrh, LRH_LNH, to->has_grh ? LNH_GLOBAL : LNH_LOCAL);
 	mlx4_put(lrh, LRH_DLID, to->dlid);
@@ -126,9 +137,11 @@ static int put_headers(struct mlx4_ib_qp *qp, u8 *at, const struct ib_send_wr *w
 	const struct ib_ah_attr *to = &wr->ud.ah->attr;
 	unsigned int grh = to->has_grh ? GRH_SIZE : 0;
 	unsigned int bytes = LRH_SIZE + grh + BTH_SIZE + DETH_SIZE;
-	int err = 0;
+	int lane = packet_lane(qp, to), err = 0;
 
-	put_lrh(qp, at, to, bytes + payload + ICRC_SIZE);
+	if (lane < 0)
+		return lane;
+	put_lrh(at, to, lane, bytes + payload + ICRC_SIZE);
 	if (grh)
 		err = put_grh(at + LRH_SIZE, ib_object_device(&qp->ib.object), to, payload);
 	if (!err)
@@ -147,6 +160,9 @@ int mlx4_ib_build_special(struct mlx4_ib_qp *qp, const struct ib_send_wr *wr)
 
 	if (wr->opcode != IB_WR_SEND || wr->num_sge > (int)qp->sq.max_sge ||
 	    wr->flags & IB_SEND_INLINE || payload_bytes(wr, &payload))
+		return -EINVAL;
+	/* It leaves by the QP's port, where the address has to begin. */
+	if (wr->ud.ah->attr.port != qp->ib.port)
 		return -EINVAL;
 	bytes = put_headers(qp, headers, wr, payload);
 	if (bytes < 0)

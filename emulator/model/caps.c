@@ -29,6 +29,11 @@
 	 FLAG_QKEY_CNTR | FLAG_BLH | FLAG_MW | FLAG_APM | FLAG_ATOMIC | FLAG_UD_AV_PORT |       \
 	 FLAG_UD_MCAST | FLAG_UC_LOOPBACK | FLAG_PORT_MGMT)
 
+/* The first byte of QUERY_PORT. */
+#define TYPE_IB 0x01u
+#define TYPE_ETH 0x02u
+#define SUGGEST_ETH 0x08u
+
 /* BMME flags (QUERY_DEV_CAP 0x94). */
 #define BMME_WIN_2B 0x002u
 #define BMME_LOCAL_INV 0x040u
@@ -139,6 +144,16 @@ static u8 log2_of(u32 v)
 	return n;
 }
 
+/* What the port can be, and that it will be Ethernet if nobody says otherwise. */
+static u8 port_types(const struct cx3_config *cfg, unsigned int num)
+{
+	u8 bit = (u8)(1u << (num - 1));
+
+	if (cfg->eth_only & bit)
+		return TYPE_ETH | SUGGEST_ETH;
+	return cfg->eth_ports & bit ? TYPE_IB | TYPE_ETH | SUGGEST_ETH : TYPE_IB;
+}
+
 enum cx3_status cx3_cmd_query_port(struct cx3_hca *hca, struct cx3_cmd *cmd)
 {
 	struct cx3_port *p = cx3_port(hca, cmd->in_mod);
@@ -146,7 +161,7 @@ enum cx3_status cx3_cmd_query_port(struct cx3_hca *hca, struct cx3_cmd *cmd)
 
 	if (!p)
 		return CX3_BAD_INDEX;
-	o[0x00] = 0x01 | (p->link_up ? 0x80 : 0);	/* InfiniBand only */
+	o[0x00] = (u8)(port_types(&hca->cfg, p->num) | (p->link_up ? 0x80 : 0));
 	o[0x01] = 5;					/* MTU 4096 */
 	o[0x04] = 7;					/* SDR, DDR, QDR */
 	o[0x06] = 3;					/* 1X and 4X */

@@ -34,6 +34,8 @@ struct cx3_hca;
  * @fw_sub: see @fw_major
  * @node_guid: node GUID; port p has node_guid + p, the system image +3
  * @nports: 1 or 2
+ * @eth_ports: ports that come up as Ethernet and can be set to InfiniBand, bit 0 the first
+ * @eth_only: ports that can only be Ethernet
  * @nvectors: MSI-X vectors, 0 = INTx only
  * @log_uar_bytes: log2 of the UAR area; BAR2 is twice that when @blueflame
  * @blueflame: report BlueFlame registers
@@ -57,6 +59,8 @@ struct cx3_config {
 	u16 fw_sub;
 	u64 node_guid;
 	u8 nports;
+	u8 eth_ports;
+	u8 eth_only;
 	u16 nvectors;
 	u8 log_uar_bytes;
 	bool blueflame;

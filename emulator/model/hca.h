@@ -467,6 +467,7 @@ struct cx3_port_counters {
  * @num: 1 based
  * @end: cable, or NULL
  * @enabled: INIT_PORT done
+ * @ethernet: nobody has made it an InfiniBand port yet
  * @link_up: physical link
  * @link_width: active width (IBA code)
  * @link_speed: active speed
@@ -493,6 +494,7 @@ struct cx3_port {
 	u8 num;
 	struct link_end *end;
 	bool enabled;
+	bool ethernet;
 	bool link_up;
 	u8 link_width;
 	enum link_speed link_speed;

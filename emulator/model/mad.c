@@ -14,6 +14,8 @@ enum cx3_status cx3_cmd_mad_ifc(struct cx3_hca *hca, struct cx3_cmd *cmd)
 
 	if (!p)
 		return CX3_BAD_INDEX;
+	if (p->ethernet)
+		return CX3_BAD_PARAM;
 	memcpy(mad, cmd->in, MAD_BYTES);
 	if (mad[0] != 1)
 		return CX3_BAD_PKT;

@@ -367,6 +367,7 @@ void cx3_ports_reset(struct cx3_hca *hca)
 
 		p->enabled = false;
 		p->link_up = false;
+		p->ethernet = (hca->cfg.eth_ports | hca->cfg.eth_only) >> i & 1;
 		p->state = CX3_PORT_DOWN;
 		link_enable(p->end, false);
 		port_defaults(p);
@@ -383,6 +384,9 @@ enum cx3_status cx3_cmd_init_port(struct cx3_hca *hca, struct cx3_cmd *cmd)
 
 	if (!p)
 		return CX3_BAD_INDEX;
+	/* Ethernet is beyond this model. */
+	if (p->ethernet)
+		return CX3_BAD_PARAM;
 	if (p->enabled)
 		return CX3_OK;
 	p->enabled = true;
@@ -420,10 +424,14 @@ enum cx3_status cx3_cmd_set_port(struct cx3_hca *hca, struct cx3_cmd *cmd)
 		return CX3_BAD_INDEX;
 	if (cmd->op_mod)
 		return CX3_BAD_OP;
+	if (hca->cfg.eth_only >> (p->num - 1) & 1)
+		return CX3_BAD_PARAM;
 	if ((what & SP_VL) && (!vls || vls > hca->cfg.max_vl))
 		return CX3_EXCEED_LIM;
 	if ((what & SP_MTU) && (!mtu || mtu > 5))
 		return CX3_BAD_PARAM;
+	/* That it was the InfiniBand form of the command makes it an InfiniBand port. */
+	p->ethernet = false;
 	if (what & SP_VL) {
 		p->sma->vl_cap = cx3_vl_code(vls);
 		p->vl_op = p->sma->vl_cap;

@@ -59,6 +59,8 @@ struct Cx3Hca {
 		uint8_t revision;
 		uint64_t guid;
 		uint8_t ports;
+		uint8_t eth_ports;
+		uint8_t eth_only;
 		uint16_t vectors;
 		uint8_t log_uar;
 		bool blueflame;
@@ -327,6 +329,8 @@ static bool take_properties(Cx3Hca *s, Error **errp)
 	cfg->revision = s->plain.revision;
 	cfg->node_guid = s->plain.guid ? s->plain.guid : guid_from_name(name);
 	cfg->nports = s->plain.ports;
+	cfg->eth_ports = s->plain.eth_ports;
+	cfg->eth_only = s->plain.eth_only;
 	cfg->nvectors = s->plain.vectors;
 	cfg->log_uar_bytes = s->plain.log_uar;
 	cfg->blueflame = s->plain.blueflame;
@@ -614,6 +618,8 @@ static Property properties[] = {
 	DEFINE_PROP_UINT8("revision", Cx3Hca, plain.revision, 0),
 	DEFINE_PROP_UINT64("guid", Cx3Hca, plain.guid, 0),
 	DEFINE_PROP_UINT8("ports", Cx3Hca, plain.ports, 2),
+	DEFINE_PROP_UINT8("eth-ports", Cx3Hca, plain.eth_ports, 0),
+	DEFINE_PROP_UINT8("eth-only", Cx3Hca, plain.eth_only, 0),
 	DEFINE_PROP_UINT16("vectors", Cx3Hca, plain.vectors, CX3_MAX_VECTORS),
 	DEFINE_PROP_UINT8("log-uar", Cx3Hca, plain.log_uar, 23),
 	DEFINE_PROP_BOOL("blueflame", Cx3Hca, plain.blueflame, true),

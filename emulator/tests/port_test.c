@@ -279,6 +279,31 @@ static void test_set_port(void)
 	rig_down(&rig);
 }
 
+/* Port 1 comes up as Ethernet, port 2 can be nothing else. */
+static void test_ethernet(void)
+{
+	u8 m[256] = { 0 };
+
+	rig_up(&rig);
+	p = &rig.h[0];
+	p->hca->cfg.eth_ports = 1;
+	p->hca->cfg.eth_only = 2;
+	p->hca->port[0].ethernet = true;
+	p->hca->port[1].ethernet = true;
+	rig_cmd(p, OP_QUERY_PORT, 0, 1, NULL, 0, 0);
+	tap_eq(rig_out(p)[0] & 0x1f, 0x0b, "it can be both, and is Ethernet");
+	rig_cmd(p, OP_QUERY_PORT, 0, 2, NULL, 0, 0);
+	tap_eq(rig_out(p)[0] & 0x1f, 0x0a, "the other one can only be that");
+	tap_eq(get_smp(0x15, 1), 0xff00 | CX3_BAD_PARAM, "an Ethernet port has no agent");
+	tap_eq(rig_cmd_try(p, OP_INIT_PORT, 0, 1, NULL, 0, 0, NULL), CX3_BAD_PARAM,
+	       "nor an InfiniBand link");
+	tap_eq(rig_cmd_try(p, OP_SET_PORT, 0, 2, m, 256, 0, NULL), CX3_BAD_PARAM,
+	       "it stays what it is");
+	tap_eq(rig_cmd_try(p, OP_SET_PORT, 0, 1, m, 256, 0, NULL), 0, "or is set to InfiniBand");
+	tap_eq(get_smp(0x15, 1), 0, "and has one then");
+	rig_down(&rig);
+}
+
 int main(void)
 {
 	test_node();
@@ -287,5 +312,6 @@ int main(void)
 	test_mkey();
 	test_counters();
 	test_set_port();
+	test_ethernet();
 	return tap_done();
 }

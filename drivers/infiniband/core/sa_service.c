@@ -97,7 +97,8 @@ static int sa_start(struct ib_service_instance *instance)
 		sa_port_init(&sa->port[i]);
 	}
 	for (i = 0; i < ports && !err; i++)
-		err = sa_port_start(&sa->port[i]);
+		if (ib_device_has_port(instance->device, i + 1))
+			err = sa_port_start(&sa->port[i]);
 	if (!err) {
 		sa->events = ib_event_subscribe(instance->attachment, sa_event, sa);
 		err = PTR_ERR_OR_ZERO(sa->events);

@@ -229,7 +229,7 @@ static void ib_service_stop_ports(struct ib_service_instance *instance)
 	const struct ib_service_ops *ops = instance->service->ops;
 
 	for (; instance->ports; instance->ports--)
-		if (ops->stop_port)
+		if (ops->stop_port && ib_device_has_port(instance->device, instance->ports))
 			ops->stop_port(instance, instance->ports);
 }
 
@@ -239,7 +239,7 @@ static int ib_service_start_ports(struct ib_service_instance *instance)
 	int err = 0;
 
 	while (instance->ports < instance->device->phys_port_cnt) {
-		if (ops->start_port)
+		if (ops->start_port && ib_device_has_port(instance->device, instance->ports + 1))
 			err = ops->start_port(instance, instance->ports + 1);
 		if (err)
 			return err;

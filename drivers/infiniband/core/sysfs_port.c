@@ -94,7 +94,7 @@ static ssize_t ib_emit_cap_mask(const struct ib_port_attr *attr, char *buf)
 
 static ssize_t ib_emit_link_layer(const struct ib_port_attr *attr, char *buf)
 {
-	return sysfs_emit(buf, "InfiniBand\n");
+	return sysfs_emit(buf, "%s\n", attr->is_ethernet ? "Ethernet" : "InfiniBand");
 }
 
 /**

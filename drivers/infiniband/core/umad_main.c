@@ -228,9 +228,12 @@ static int umad_add_one(struct ib_attachment *attachment)
 		return -ENOMEM;
 	umad->count = count;
 	err = umad_indexes_take(umad);
-	for (i = 0; !err && i < count; i++)
+	for (i = 0; !err && i < count; i++) {
+		if (!ib_device_has_port(attachment->device, i + 1))
+			continue;
 		err = umad_node_add(attachment, &umad->ports[i], i + 1, false) ?:
 		      umad_node_add(attachment, &umad->ports[i], i + 1, true);
+	}
 	if (err) {
 		/* Somebody may have opened those that were there already. */
 		umad_end(umad);

@@ -102,6 +102,10 @@ static int read_port(struct mlx4_dev *dev, const void *out, u32 port)
 	struct mlx4_caps *caps = &dev->caps;
 
 	caps->port_type[port] = mlx4_get(out, MLX4_PORT_TYPES);
+	/* One of both kinds that nobody has set yet. */
+	caps->port_eth[port] = caps->port_type[port] & MLX4_PORT_TYPE_ETH &&
+			       (mlx4_get(out, MLX4_PORT_SUGGEST_ETH) ||
+				mlx4_get(out, MLX4_PORT_SENSES));
 	caps->log_gids[port] = mlx4_get(out, MLX4_PORT_LOG_GIDS);
 	caps->log_pkeys[port] = mlx4_get(out, MLX4_PORT_LOG_PKEYS);
 	caps->mtu[port] = mlx4_get(out, MLX4_PORT_MTU);
@@ -127,6 +131,7 @@ static void read_limits(struct mlx4_caps *caps, const void *cap)
 	caps->rq_sg = mlx4_get(cap, MLX4_CAP_RQ_SG);
 	caps->sq_desc = mlx4_get(cap, MLX4_CAP_SQ_DESC);
 	caps->rq_desc = mlx4_get(cap, MLX4_CAP_RQ_DESC);
+	caps->rates = mlx4_get(cap, MLX4_CAP_RATES);
 	caps->ack_delay = mlx4_get(cap, MLX4_CAP_ACK_DELAY);
 	caps->mcg_qps = MLX4_MCG_QPS;
 }

@@ -47,7 +47,7 @@ static void port_changed(struct mlx4_ib_dev *dev, const void *eqe)
 {
 	u8 port = mlx4_get(eqe, MLX4_EQE_PORT);
 
-	if (!port)
+	if (!ib_device_has_port(&dev->ib, port))
 		return;
 	switch (mlx4_get(eqe, MLX4_EQE_SUBTYPE)) {
 	case MLX4_PORT_WENT_UP:
@@ -76,7 +76,7 @@ static void port_managed(struct mlx4_ib_dev *dev, const void *eqe)
 	u8 port = mlx4_get(eqe, MLX4_PME_PORT);
 	unsigned int i;
 
-	if (!port || port > dev->ib.phys_port_cnt)
+	if (!ib_device_has_port(&dev->ib, port))
 		return;
 	switch (mlx4_get(eqe, MLX4_EQE_SUBTYPE)) {
 	case MLX4_PME_PORT_INFO:

@@ -93,7 +93,7 @@ enum ib_mad_result mlx4_ib_process_mad(struct ib_device *device,
 	const void *mad = request->mad;
 	int err;
 
-	if (!is_for_firmware(mad))
+	if (!is_for_firmware(mad) || !ib_device_has_port(device, request->port))
 		return IB_MAD_NOTHING;
 	err = ask_firmware(dev->core, request, answer);
 	/* It refuses what is to be discarded in silence, such as packets with a wrong key. */

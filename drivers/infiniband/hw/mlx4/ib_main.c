@@ -139,15 +139,16 @@ static int read_node(struct mlx4_ib_dev *dev)
 {
 	struct ib_device *device = &dev->ib;
 	u8 desc[MLX4_SMP_DATA_SIZE];
-	unsigned int port;
+	unsigned int port, first = __ffs(dev->core->ib_ports);
 	int err;
 
 	static_assert(sizeof(device->node_desc) == MLX4_SMP_DATA_SIZE);
-	err = mlx4_smp_get(dev->core, 1, MLX4_ATTR_NODE_DESC, 0, desc);
+	err = mlx4_smp_get(dev->core, first, MLX4_ATTR_NODE_DESC, 0, desc);
 	if (!err)
-		err = mlx4_smp_get(dev->core, 1, MLX4_ATTR_NODE_INFO, 0, dev->node_info);
-	for (port = 1; !err && port <= device->phys_port_cnt; port++)
-		err = mlx4_ib_read_vls(dev, port);
+		err = mlx4_smp_get(dev->core, first, MLX4_ATTR_NODE_INFO, 0, dev->node_info);
+	for (port = first; !err && port <= device->phys_port_cnt; port++)
+		if (ib_device_has_port(device, port))
+			err = mlx4_ib_read_vls(dev, port);
 	if (err)
 		return err;
 	memcpy(device->node_desc, desc, sizeof(device->node_desc));
@@ -167,6 +168,7 @@ static struct ib_device *mlx4_ib_create(struct ib_hca *hca, void *priv)
 		return ERR_CAST(dev);
 	dev->core = core;
 	dev->ib.phys_port_cnt = core->caps.ports;
+	dev->ib.away = ~core->ib_ports;
 	dev->ib.has_mads = true;
 	dev->ib.raises_port_events = core->caps.flags & MLX4_FLAG_PORT_MGMT;
 	snprintf(dev->ib.fw_ver, sizeof(dev->ib.fw_ver), "%llu.%llu.%llu", fw >> 32,

@@ -17,7 +17,6 @@
 #define FLAG_BAD_PKEYS		BIT_ULL(8)
 #define FLAG_BAD_QKEYS		BIT_ULL(9)
 #define FLAG_WINDOWS		BIT_ULL(16)
-#define FLAG_APM		BIT_ULL(17)
 #define FLAG_AV_PORT		BIT_ULL(20)
 #define BMME_TYPE_2B		BIT(1)
 #define BMME_LOCAL_INV		BIT(6)
@@ -30,6 +29,7 @@
 #define MAX_READ_SGES	30	/* pieces that an RDMA read of the largest entry has room for */
 #define FAST_REG_PAGES	511	/* a page of addresses, less the one that must not be reached */
 #define SPEED_QDR	4
+#define PHYS_DISABLED	3
 
 static u64 cap_flags(const struct mlx4_caps *caps)
 {
@@ -40,7 +40,7 @@ static u64 cap_flags(const struct mlx4_caps *caps)
 		flags |= IB_UVERBS_DEVICE_BAD_PKEY_CNTR;
 	if (caps->flags & FLAG_BAD_QKEYS)
 		flags |= IB_UVERBS_DEVICE_BAD_QKEY_CNTR;
-	if (caps->flags & FLAG_APM)
+	if (caps->flags & MLX4_FLAG_APM)
 		flags |= IB_UVERBS_DEVICE_AUTO_PATH_MIG;
 	if (caps->flags & FLAG_AV_PORT)
 		flags |= IB_UVERBS_DEVICE_UD_AV_PORT_ENFORCE;
@@ -137,6 +137,18 @@ static int query_speed(struct mlx4_ib_dev *dev, u8 port, const u8 *info, u16 *sp
 	return err == -EIO && !ib_hca_is_gone(dev->core->hca) ? 0 : err;
 }
 
+/* Another protocol's: down.  User programs want tables with something in them, and a rate. */
+static void foreign_port(struct ib_port_attr *attr)
+{
+	attr->is_ethernet = true;
+	attr->state = IB_PORT_DOWN;
+	attr->phys_state = PHYS_DISABLED;
+	attr->active_width = IB_WIDTH_1X;
+	attr->active_speed = IB_SPEED_SDR;
+	attr->gid_tbl_len = 1;
+	attr->pkey_tbl_len = 1;
+}
+
 int mlx4_ib_query_port(struct ib_device *device, u8 port, struct ib_port_attr *attr)
 {
 	struct mlx4_ib_dev *dev = mlx4_ib_dev(device);
@@ -144,6 +156,10 @@ int mlx4_ib_query_port(struct ib_device *device, u8 port, struct ib_port_attr *a
 	u8 info[MLX4_SMP_DATA_SIZE];
 	int err;
 
+	if (!ib_device_has_port(device, port)) {
+		foreign_port(attr);
+		return 0;
+	}
 	err = mlx4_smp_get(dev->core, port, MLX4_ATTR_PORT_INFO, port, info);
 	if (!err)
 		err = query_speed(dev, port, info, &attr->active_speed);
@@ -180,6 +196,10 @@ int mlx4_ib_query_gids(struct ib_device *device, u8 port, union ib_gid *gids, un
 	unsigned int i, at;
 	int err;
 
+	if (!ib_device_has_port(device, port)) {
+		memset(gids, 0, len * sizeof(*gids));
+		return 0;
+	}
 	err = mlx4_smp_get(core, port, MLX4_ATTR_PORT_INFO, port, info);
 	for (i = 0; !err && i < len; i++) {
 		at = i % MLX4_GUIDS_PER_MAD;
@@ -204,6 +224,10 @@ int mlx4_ib_query_pkeys(struct ib_device *device, u8 port, u16 *pkeys, unsigned 
 	int err = 0;
 
 	static_assert(sizeof(block) == MLX4_SMP_DATA_SIZE);
+	if (!ib_device_has_port(device, port)) {
+		memset(pkeys, 0xff, len * sizeof(*pkeys));
+		return 0;
+	}
 	for (i = 0; !err && i < len; i++) {
 		at = i % MLX4_PKEYS_PER_MAD;
 		if (!at)
@@ -248,7 +272,8 @@ int mlx4_ib_modify_port(struct ib_device *device, u8 port, u32 mask,
 	bool reset_qkeys = mask & IB_PORT_MODIFY_RESET_QKEY_CNTR;
 	int err = 0;
 
-	if (mask & ~(IB_PORT_MODIFY_SHUTDOWN | IB_PORT_MODIFY_RESET_QKEY_CNTR))
+	if (mask & ~(IB_PORT_MODIFY_SHUTDOWN | IB_PORT_MODIFY_RESET_QKEY_CNTR) ||
+	    !ib_device_has_port(device, port))
 		return -EOPNOTSUPP;
 	if (reset_qkeys || modify->set_cap_mask || modify->clr_cap_mask)
 		err = port_change(dev, port, reset_qkeys, modify);

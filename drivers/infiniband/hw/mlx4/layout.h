@@ -85,6 +85,7 @@
 #define MLX4_CAP_LOG_RD_REQ	MLX4_BITS(0x29, MLX4_W8, 5, 0)
 #define MLX4_CAP_LOG_RD_RESP	MLX4_BITS(0x2b, MLX4_W8, 5, 0)
 #define MLX4_CAP_LOG_GSO	MLX4_BITS(0x2d, MLX4_W8, 4, 0)
+#define MLX4_CAP_RATES		MLX4_U16(0x3c)	/* static rates: codes of paths, one bit each */
 #define MLX4_CAP_ACK_DELAY	MLX4_BITS(0x35, MLX4_W8, 4, 0)
 #define MLX4_CAP_PORTS		MLX4_BITS(0x37, MLX4_W8, 3, 0)
 #define MLX4_CAP_LOG_MSG	MLX4_BITS(0x38, MLX4_W8, 4, 0)
@@ -120,6 +121,7 @@
 #define MLX4_CAP_RSVD_LKEY	MLX4_U32(0x98)
 #define MLX4_CAP_MAX_ICM	MLX4_U64(0xa0)
 
+#define MLX4_FLAG_APM		BIT_ULL(17)	/* QPs can move to an alternate path */
 #define MLX4_FLAG_PORT_MGMT	BIT_ULL(59)	/* it raises port management events */
 
 /* QUERY_PORT */
@@ -127,6 +129,7 @@
 #define MLX4_PORT_TYPE_IB	BIT(0)
 #define MLX4_PORT_TYPE_ETH	BIT(1)
 #define MLX4_PORT_SUGGEST_ETH	MLX4_BIT(0x00, MLX4_W8, 3)
+#define MLX4_PORT_SENSES	MLX4_BIT(0x00, MLX4_W8, 4)	/* becomes what its peer is */
 #define MLX4_PORT_LINK_UP	MLX4_BIT(0x00, MLX4_W8, 7)
 #define MLX4_PORT_MTU		MLX4_BITS(0x01, MLX4_W8, 3, 0)
 #define MLX4_PORT_WIDTH		MLX4_BITS(0x06, MLX4_W8, 3, 0)

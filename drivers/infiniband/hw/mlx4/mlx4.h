@@ -79,11 +79,13 @@ struct mlx4_sink {
  * @rq_sg: pieces of a receive
  * @sq_desc: bytes of a send work request
  * @rq_desc: bytes of a receive work request
+ * @rates: static rates of paths, one bit for each of the hardware's codes
  * @ack_delay: local ACK delay, encoded
  * @mcg_qps: QPs of a multicast entry
  * @log_gids: GIDs of a port, log2
  * @log_pkeys: P_Keys of a port, log2
  * @port_type: supported types of a port, MLX4_PORT_TYPE_*
+ * @port_eth: it comes up as an Ethernet port, or may
  * @mtu: largest MTU of a port, as the code of the specification
  * @vls: virtual lanes of a port
  */
@@ -122,12 +124,14 @@ struct mlx4_caps {
 	u8 rq_sg;
 	u16 sq_desc;
 	u16 rq_desc;
+	u16 rates;
 	u8 ack_delay;
 	u32 mcg_qps;
 
 	u8 log_gids[MLX4_MAX_PORTS + 1];
 	u8 log_pkeys[MLX4_MAX_PORTS + 1];
 	u8 port_type[MLX4_MAX_PORTS + 1];
+	bool port_eth[MLX4_MAX_PORTS + 1];
 	u8 mtu[MLX4_MAX_PORTS + 1];
 	u8 vls[MLX4_MAX_PORTS + 1];
 };
@@ -155,6 +159,7 @@ struct mlx4_caps {
  * @steps: how many steps of the start have been begun
  * @inited: INIT_HCA has succeeded
  * @special_qpn: the first of the eight special QPs; 0: the firmware was not told
+ * @ib_ports: ports that are ours, one bit each from bit 1 on; set by each start
  * @adev: the auxiliary device that mlx4_ib binds to
  * @adev_added: it has been added
  * @debugfs: this driver's files in the HCA's folder: commands, health
@@ -182,6 +187,7 @@ struct mlx4_dev {
 	unsigned int steps;
 	bool inited;
 	u32 special_qpn;
+	u32 ib_ports;
 
 	struct auxiliary_device adev;
 	bool adev_added;
@@ -253,8 +259,8 @@ u32 mlx4_comp_eqn(const struct mlx4_dev *dev, u32 vector);
 int mlx4_smp_get(struct mlx4_dev *dev, u32 port, u16 attribute, u32 modifier, void *data);
 
 /**
- * mlx4_port_is_ours() - is it an InfiniBand port, and shall it be one?
- * @dev: the HCA
+ * mlx4_port_is_ours() - is it an InfiniBand port?  If not it is left alone
+ * @dev: the HCA, started
  * @port: from 1
  */
 bool mlx4_port_is_ours(const struct mlx4_dev *dev, u32 port);

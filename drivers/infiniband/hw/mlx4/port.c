@@ -5,15 +5,17 @@
 #include <linux/export.h>
 #include <linux/moduleparam.h>
 
+#include <ib/hca.h>
+
 #include "mad_layout.h"
 #include "mlx4.h"
 
-enum { PORT_NONE, PORT_IB, PORT_ETH };
+enum { PORT_DEFAULT, PORT_IB, PORT_ETH };
 
 static int port_type_array[MLX4_MAX_PORTS] = { PORT_IB, PORT_IB };
 static int port_types;
 module_param_array(port_type_array, int, &port_types, 0444);
-MODULE_PARM_DESC(port_type_array, "type of each port: 1 InfiniBand (default); other types are left alone");
+MODULE_PARM_DESC(port_type_array, "type of each port: 0 or 1 InfiniBand (default), 2 Ethernet (the port is left alone)");
 
 /* Which capability mask does the port have?  The firmware wants it repeated. */
 static int port_cap_mask(struct mlx4_dev *dev, u32 port, u32 *mask)
@@ -28,7 +30,7 @@ static int port_cap_mask(struct mlx4_dev *dev, u32 port, u32 *mask)
 }
 
 /* As many virtual lanes as the port can have at its largest MTU: ask for fewer until it agrees. */
-static int port_set(struct mlx4_dev *dev, u32 port, u32 cap_mask)
+static int port_set(struct mlx4_dev *dev, u32 port, u32 cap_mask, bool *refused)
 {
 	struct mlx4_call call = { .op = MLX4_SET_PORT, .in_mod = port };
 	unsigned int vls;
@@ -47,38 +49,66 @@ static int port_set(struct mlx4_dev *dev, u32 port, u32 cap_mask)
 		if (err != -ENOMEM)
 			break;
 	}
+	*refused = err && call.status;
 	mlx4_mailbox_free(dev, call.in);
 	return err;
 }
 
 bool mlx4_port_is_ours(const struct mlx4_dev *dev, u32 port)
 {
-	return port_type_array[port - 1] == PORT_IB &&
-	       dev->caps.port_type[port] & MLX4_PORT_TYPE_IB;
+	return dev->ib_ports & BIT(port);
 }
 EXPORT_SYMBOL_GPL(mlx4_port_is_ours);
 
-int mlx4_ports_start(struct mlx4_dev *dev)
+/* SET_PORT of the InfiniBand kind is also what makes a port of both kinds an InfiniBand port. */
+static int port_start(struct mlx4_dev *dev, u32 port)
 {
-	u32 port, mask, ours = 0;
+	bool ethernet = dev->caps.port_eth[port], refused = false;
+	u32 mask = 0;
 	int err;
 
+	err = port_cap_mask(dev, port, &mask);
+	/* As an Ethernet port it may have no agent that could be asked. */
+	if (err && ethernet && !ib_hca_is_over(dev->hca))
+		err = 0;
+	if (!err)
+		err = port_set(dev, port, mask, &refused);
+	if (refused && ethernet) {
+		dev_warn(dev->dev,
+			 "port %u comes up as Ethernet, cannot be set to InfiniBand (%d) and is left alone\n",
+			 port, err);
+		return 0;
+	}
+	if (err) {
+		dev_err(dev->dev, "cannot set up port %u: %d\n", port, err);
+		return err;
+	}
+	if (ethernet)
+		dev_info(dev->dev, "port %u came up as Ethernet and is set to InfiniBand\n", port);
+	dev->ib_ports |= BIT(port);
+	return 0;
+}
+
+int mlx4_ports_start(struct mlx4_dev *dev)
+{
+	u32 port;
+	int err;
+
+	dev->ib_ports = 0;
 	for (port = 1; port <= dev->caps.ports; port++) {
-		if (!mlx4_port_is_ours(dev, port)) {
-			dev_info(dev->dev, "port %u is no InfiniBand port and is left alone\n",
-				 port);
+		if (port_type_array[port - 1] == PORT_ETH ||
+		    !(dev->caps.port_type[port] & MLX4_PORT_TYPE_IB)) {
+			dev_info(dev->dev, "port %u is an Ethernet port and is left alone\n", port);
 			continue;
 		}
-		ours++;
-		err = port_cap_mask(dev, port, &mask);
-		if (!err)
-			err = port_set(dev, port, mask);
-		if (err) {
-			dev_err(dev->dev, "cannot set up port %u: %d\n", port, err);
+		err = port_start(dev, port);
+		if (err)
 			return err;
-		}
 	}
-	return ours ? 0 : -ENODEV;
+	if (dev->ib_ports)
+		return 0;
+	dev_err(dev->dev, "no port is an InfiniBand port\n");
+	return -ENODEV;
 }
 
 void mlx4_ports_stop(struct mlx4_dev *dev)

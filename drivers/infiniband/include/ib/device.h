@@ -113,6 +113,8 @@ struct ib_holder {
  * @gate: the hardware gate of this incarnation
  * @node_guid: network byte order; filled in by the provider
  * @phys_port_cnt: number of ports, counted from 1; filled in by the provider
+ * @away: numbers among them that are another protocol's ports, one bit each from bit 1 on: they are
+ *	shown, and nobody uses them; filled in by the provider
  * @node_desc: NodeDescription, not necessarily NUL-terminated; under the HCA's lock after
  *	registration
  * @fw_ver: firmware version as text; filled in by the provider
@@ -153,6 +155,7 @@ struct ib_device {
 
 	__be64 node_guid;
 	u8 phys_port_cnt;
+	u32 away;
 	u8 node_desc[IB_NODE_DESC_MAX];
 	char fw_ver[32];
 	bool has_mads;
@@ -186,6 +189,12 @@ struct ib_device {
 	struct list_head quarantine_node;
 	u64 quarantine_since;
 };
+
+/** ib_device_has_port() - is @port, from 1, an InfiniBand port of the device? */
+static inline bool ib_device_has_port(const struct ib_device *device, unsigned int port)
+{
+	return port && port <= device->phys_port_cnt && (port >= 32 || !(device->away & BIT(port)));
+}
 
 /* For ib_device_alloc(). */
 struct ib_device *ib_device_alloc_size(struct ib_hca *hca, const struct ib_device_ops *ops,

@@ -125,6 +125,7 @@ static inline unsigned int ib_width_lanes(u8 width)
 /**
  * struct ib_port_attr - what a port is like at a moment; host byte order
  * @subnet_prefix: GID prefix; host byte order
+ * @is_ethernet: it is another protocol's port: all else says that it is down
  * @state: logical state
  * @max_mtu: largest MTU of the port
  * @active_mtu: the MTU in force
@@ -150,6 +151,7 @@ static inline unsigned int ib_width_lanes(u8 width)
  */
 struct ib_port_attr {
 	u64 subnet_prefix;
+	bool is_ethernet;
 	enum ib_port_state state;
 	enum ib_mtu max_mtu;
 	enum ib_mtu active_mtu;

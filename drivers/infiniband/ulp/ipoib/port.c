@@ -255,7 +255,8 @@ static int ipoib_add_one(struct ib_attachment *attachment)
 		return err;
 	}
 	for (port = 1; port <= dev->nports && !err; port++)
-		err = ipoib_port_add(dev, port);
+		if (ib_device_has_port(dev->ib, port))
+			err = ipoib_port_add(dev, port);
 	if (!err) {
 		ib_attachment_set_context(attachment, dev);
 		return 0;

@@ -3,8 +3,10 @@
  * The life of a verbs object: owner, parents, number, callbacks; how it is made and destroyed.
  *
  * Everything is under the HCA's lock but the data path, which looks at the state under RCU only.
- * An owner that posts while it destroys has nobody to blame but itself; an owner that posts while
- * it is reaped is fenced by the one grace period that the reaper waits (reap.c).
+ * That keeps the object for a call that has begun, whatever its owner does meanwhile, but not what
+ * the provider releases: the provider closes the object first, under a lock that the call takes.  An
+ * owner that posts while it is reaped is fenced by the one grace period that the reaper waits
+ * (reap.c).
  *
  * Waiting for callbacks costs no grace period: each object counts its own.
  */

@@ -29,6 +29,8 @@
 #define mlx4_ib_number_hide		queues_number_hide
 #define mlx4_ib_wq_init			queues_wq_init
 #define mlx4_ib_wq_destroy		queues_wq_destroy
+#define mlx4_ib_wq_close		queues_wq_close
+#define mlx4_ib_cq_clean_srq		queues_cq_clean_srq
 #define mlx4_ib_sq_stamp		queues_sq_stamp
 #define mlx4_ib_sq_commit		queues_sq_commit
 #define mlx4_ib_put_sges		queues_put_sges
@@ -145,6 +147,10 @@ void queues_number_free(struct mlx4_ib_dev *dev, struct xarray *table,
 }
 
 void queues_number_publish(struct xarray *table, u32 number, void *object)
+{
+}
+
+void queues_cq_clean_srq(struct mlx4_ib_cq *cq, u32 srqn)
 {
 }
 

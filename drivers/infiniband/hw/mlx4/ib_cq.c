@@ -144,12 +144,13 @@ static void wc_recv(const void *cqe, const struct ib_qp *qp, struct ib_wc *wc)
 		wc->flags |= IB_WC_IP_CSUM_OK;
 }
 
-/* Whose completion is it?  NULL: the QP has been detached. */
+/* Whose completion is it?  NULL: the QP has been detached, whoever has its place now. */
 static struct mlx4_ib_qp *cqe_qp(struct mlx4_ib_dev *dev, const void *cqe)
 {
-	u32 mask = dev->core->icm.tables[MLX4_QPC].count - 1;
+	u32 mask = dev->core->icm.tables[MLX4_QPC].count - 1, number = mlx4_get(cqe, MLX4_CQE_QPN);
+	struct mlx4_ib_qp *qp = xa_load(&dev->qps, number & mask);
 
-	return xa_load(&dev->qps, mlx4_get(cqe, MLX4_CQE_QPN) & mask);
+	return qp && qp->number == number ? qp : NULL;
 }
 
 /* Which receive has been used up; gives false for one that nobody waits for any more. */
@@ -168,13 +169,14 @@ static bool wc_recv_id(struct mlx4_ib_dev *dev, struct mlx4_ib_qp *qp, const voi
 	return true;
 }
 
-/* The SRQ of an XRC target that has gone gets its request back. */
-static void xrc_give_back(struct mlx4_ib_dev *dev, const void *cqe)
+/* Of one that nobody will see: the SRQ gets its request back; that of an XRC target is named. */
+static void give_back(struct mlx4_ib_cq *cq, const void *cqe, struct mlx4_ib_srq *srq)
 {
-	struct mlx4_ib_srq *srq = NULL;
-
-	if (mlx4_get(cqe, MLX4_CQE_QPN) & MLX4_QPN_XRC)
-		srq = mlx4_ib_srq_find(dev, mlx4_get(cqe, MLX4_CQE_REMOTE));
+	if (mlx4_get(cqe, MLX4_CQE_IS_SEND))
+		return;
+	if (!srq && mlx4_get(cqe, MLX4_CQE_QPN) & MLX4_QPN_XRC)
+		srq = mlx4_ib_srq_find(mlx4_ib_dev_of(&cq->ib.object),
+				       mlx4_get(cqe, MLX4_CQE_REMOTE));
 	if (srq)
 		mlx4_ib_srq_give_back(srq, mlx4_get(cqe, MLX4_CQE_COUNTER));
 }
@@ -187,8 +189,7 @@ static bool wc_fill(struct mlx4_ib_cq *cq, const void *cqe, struct ib_wc *wc)
 	struct mlx4_ib_qp *qp = cqe_qp(dev, cqe);
 
 	if (!qp) {
-		if (!send)
-			xrc_give_back(dev, cqe);
+		give_back(cq, cqe, NULL);
 		return false;
 	}
 	memset(wc, 0, sizeof(*wc));
@@ -246,12 +247,26 @@ int mlx4_ib_poll_cq(struct ib_cq *ib, int count, struct ib_wc *wc)
 	int n = 0;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	if (!cq->ended)
-		n = take_hardware(cq, count, wc);
-	if (cq->flushed && n < count)
-		n += take_flushed(cq, count - n, wc + n);
+	if (cq->closed) {
+		n = -ENODEV;
+	} else {
+		if (!cq->ended)
+			n = take_hardware(cq, count, wc);
+		if (cq->flushed && n < count)
+			n += take_flushed(cq, count - n, wc + n);
+	}
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return n;
+}
+
+/* Who polls or arms it has finished, or will find it closed. */
+static void cq_close(struct mlx4_ib_cq *cq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->closed = true;
+	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
 void mlx4_ib_cq_flush(struct mlx4_ib_cq *cq)
@@ -263,8 +278,20 @@ void mlx4_ib_cq_flush(struct mlx4_ib_cq *cq)
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
+static bool is_of_qp(const void *cqe, u32 qpn)
+{
+	return mlx4_get(cqe, MLX4_CQE_QPN) == qpn;
+}
+
+static bool is_of_srq(const void *cqe, u32 srqn)
+{
+	return !mlx4_get(cqe, MLX4_CQE_IS_SEND) && mlx4_get(cqe, MLX4_CQE_QPN) & MLX4_QPN_XRC &&
+	       mlx4_get(cqe, MLX4_CQE_REMOTE) == srqn;
+}
+
 /* Newest first, so that each entry moves once, over those that went. */
-void mlx4_ib_cq_clean(struct mlx4_ib_cq *cq, u32 qpn, struct mlx4_ib_srq *srq)
+static void cq_clean(struct mlx4_ib_cq *cq, bool (*is_his)(const void *cqe, u32 number),
+		     u32 number, struct mlx4_ib_srq *srq)
 {
 	u32 end = cq->index, index, gone = 0;
 	void *cqe, *to;
@@ -274,11 +301,9 @@ void mlx4_ib_cq_clean(struct mlx4_ib_cq *cq, u32 qpn, struct mlx4_ib_srq *srq)
 		end++;
 	for (index = end; index != cq->index;) {
 		cqe = ring_entry(&cq->buf, cq->log_size, --index);
-		if (mlx4_get(cqe, MLX4_CQE_QPN) == qpn &&
-		    mlx4_get(cqe, MLX4_CQE_OPCODE) != MLX4_CQE_RESIZED) {
+		if (mlx4_get(cqe, MLX4_CQE_OPCODE) != MLX4_CQE_RESIZED && is_his(cqe, number)) {
 			gone++;
-			if (srq && !mlx4_get(cqe, MLX4_CQE_IS_SEND))
-				mlx4_ib_srq_give_back(srq, mlx4_get(cqe, MLX4_CQE_COUNTER));
+			give_back(cq, cqe, srq);
 		} else if (gone) {
 			to = ring_entry(&cq->buf, cq->log_size, index + gone);
 			owner = mlx4_get(to, MLX4_CQE_OWNER);
@@ -292,11 +317,19 @@ void mlx4_ib_cq_clean(struct mlx4_ib_cq *cq, u32 qpn, struct mlx4_ib_srq *srq)
 	}
 }
 
-int mlx4_ib_arm_cq(struct ib_cq *ib, u32 flags)
+void mlx4_ib_cq_clean(struct mlx4_ib_cq *cq, u32 qpn, struct mlx4_ib_srq *srq)
 {
-	struct mlx4_ib_cq *cq = mlx4_ib_cq(ib);
-	struct mlx4_ib_dev *dev = mlx4_ib_dev_of(&ib->object);
-	u32 index = READ_ONCE(cq->index) & MLX4_CQ_INDEX;
+	cq_clean(cq, is_of_qp, qpn, srq);
+}
+
+void mlx4_ib_cq_clean_srq(struct mlx4_ib_cq *cq, u32 srqn)
+{
+	cq_clean(cq, is_of_srq, srqn, NULL);
+}
+
+static void cq_arm(struct mlx4_ib_dev *dev, struct mlx4_ib_cq *cq, u32 flags)
+{
+	u32 index = cq->index & MLX4_CQ_INDEX;
 	u32 command;
 
 	command = FIELD_PREP(MLX4_CQ_DB_SN, READ_ONCE(cq->arm_sn) & 3) |
@@ -304,7 +337,21 @@ int mlx4_ib_arm_cq(struct ib_cq *ib, u32 flags)
 	WRITE_ONCE(cq->record.at[1], cpu_to_be32(command | index));
 	/* The doorbell's write is ordered after the record's; what is there already fires it. */
 	writeq(swab64((u64)(command | cq->cqn) << 32 | index), dev->uar + MLX4_UAR_CQ_DB);
-	return 0;
+}
+
+int mlx4_ib_arm_cq(struct ib_cq *ib, u32 flags)
+{
+	struct mlx4_ib_cq *cq = mlx4_ib_cq(ib);
+	unsigned long irqs;
+	int err = 0;
+
+	spin_lock_irqsave(&cq->lock, irqs);
+	if (cq->closed)
+		err = -ENODEV;
+	else
+		cq_arm(mlx4_ib_dev_of(&ib->object), cq, flags);
+	spin_unlock_irqrestore(&cq->lock, irqs);
+	return err;
 }
 
 static void cq_fill_ring(struct mlx4_ib_dev *dev, void *context, const struct mlx4_ib_buf *buf,
@@ -410,11 +457,13 @@ int mlx4_ib_create_cq(struct ib_cq *ib, const struct ib_cq_init *init, struct ib
 
 int mlx4_ib_destroy_cq(struct ib_cq *ib)
 {
+	cq_close(mlx4_ib_cq(ib));
 	return mlx4_ib_cq_take(mlx4_ib_dev_of(&ib->object), mlx4_ib_cq(ib));
 }
 
 void mlx4_ib_detach_cq(struct ib_cq *ib)
 {
+	cq_close(mlx4_ib_cq(ib));
 	mlx4_ib_number_hide(&mlx4_ib_dev_of(&ib->object)->cqs, mlx4_ib_cq(ib)->cqn);
 }
 
@@ -478,6 +527,18 @@ out:
 	return err;
 }
 
+/* Do the completions that wait fit a ring of that size, and its mark behind them (IBA 11.2.8.3)? */
+static bool cq_fits(struct mlx4_ib_cq *cq, unsigned int log_size)
+{
+	unsigned int n = 0, look = min(BIT(log_size), BIT(cq->log_size));
+
+	spin_lock_irq(&cq->lock);
+	while (n < look && cq_entry(cq, cq->index + n))
+		n++;
+	spin_unlock_irq(&cq->lock);
+	return n < BIT(log_size);
+}
+
 int mlx4_ib_resize_cq(struct ib_cq *ib, u32 cqe, struct ib_udata *udata)
 {
 	struct mlx4_ib_cq *cq = mlx4_ib_cq(ib);
@@ -490,7 +551,9 @@ int mlx4_ib_resize_cq(struct ib_cq *ib, u32 cqe, struct ib_udata *udata)
 	if (log_size < 0)
 		return log_size;
 	mutex_lock(&cq->resizing);
-	if (log_size != cq->log_size)
+	if (!cq_fits(cq, log_size))
+		err = -EINVAL;
+	else if (log_size != cq->log_size)
 		err = cq_resize(dev, cq, log_size);
 	mutex_unlock(&cq->resizing);
 	/* Somebody may have met the mark and gone away. */

@@ -46,6 +46,8 @@ int mlx4_ib_create_xrcd(struct ib_xrcd *ib, struct ib_udata *udata)
 	if (err)
 		ida_free(&dev->xrcdns, xrcd->xrcdn);
 	xrcd->cqn = xrcd->hidden.cqn;
+	mutex_init(&xrcd->lock);
+	INIT_LIST_HEAD(&xrcd->srqs);
 	return err;
 }
 

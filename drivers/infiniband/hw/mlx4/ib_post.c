@@ -32,8 +32,6 @@ static int may_send(const struct mlx4_ib_qp *qp)
 {
 	enum ib_qp_state state = READ_ONCE(qp->state);
 
-	if (qp->sq.flushed)
-		return -EIO;
 	if (!qp->sq.count || state == IB_QPS_RESET || state == IB_QPS_INIT || state == IB_QPS_RTR)
 		return -EINVAL;
 	return 0;
@@ -50,7 +48,7 @@ int mlx4_ib_post_send(struct ib_qp *ib_qp, const struct ib_send_wr *wr,
 
 	spin_lock_irqsave(&qp->sq.lock, flags);
 	head = qp->sq.head;
-	err = may_send(qp);
+	err = mlx4_ib_wq_refuses(&qp->sq) ?: may_send(qp);
 	for (; wr && !err; wr = wr->next) {
 		*bad = wr;
 		err = send_one(qp, wr);
@@ -69,14 +67,13 @@ int mlx4_ib_post_recv(struct ib_qp *ib_qp, const struct ib_recv_wr *wr,
 	struct mlx4_ib_qp *qp = mlx4_ib_qp(ib_qp);
 	struct mlx4_ib_wq *rq = &qp->rq;
 	unsigned long flags;
-	int err = 0;
 	u32 head;
+	int err;
 
 	spin_lock_irqsave(&rq->lock, flags);
 	head = rq->head;
-	if (rq->flushed)
-		err = -EIO;
-	else if (!rq->count || READ_ONCE(qp->state) == IB_QPS_RESET)
+	err = mlx4_ib_wq_refuses(rq);
+	if (!err && (!rq->count || READ_ONCE(qp->state) == IB_QPS_RESET))
 		err = -EINVAL;
 	for (; wr && !err; wr = wr->next) {
 		*bad = wr;

@@ -152,7 +152,7 @@ static int ordinary_number(struct mlx4_ib_dev *dev, struct mlx4_ib_qp *qp)
 				   dev->core->special_qpn + SPECIAL_QPS, &number);
 	if (err)
 		return err;
-	qp->number = number | (qp->ib.type == IB_QPT_XRC_TGT ? MLX4_XRC_TARGET : 0);
+	qp->number = number | (qp->ib.type == IB_QPT_XRC_TGT ? MLX4_QPN_XRC : 0);
 	qp->ib.qpn = qp->number;
 	return 0;
 }
@@ -160,7 +160,7 @@ static int ordinary_number(struct mlx4_ib_dev *dev, struct mlx4_ib_qp *qp)
 /* Where the tables have it. */
 static u32 qp_index(const struct mlx4_ib_qp *qp)
 {
-	return qp->number & ~MLX4_XRC_TARGET;
+	return qp->number & ~MLX4_QPN_XRC;
 }
 
 static void qp_free(struct mlx4_ib_dev *dev, struct mlx4_ib_qp *qp)
@@ -230,6 +230,12 @@ int mlx4_ib_create_qp(struct ib_qp *ib, const struct ib_qp_init *init, struct ib
 	return 0;
 }
 
+static void qp_close(struct mlx4_ib_qp *qp)
+{
+	mlx4_ib_wq_close(&qp->sq);
+	mlx4_ib_wq_close(&qp->rq);
+}
+
 int mlx4_ib_destroy_qp(struct ib_qp *ib)
 {
 	struct mlx4_ib_dev *dev = mlx4_ib_dev_of(&ib->object);
@@ -241,6 +247,7 @@ int mlx4_ib_destroy_qp(struct ib_qp *ib)
 	};
 	int err = 0;
 
+	qp_close(qp);
 	if (qp->open)
 		mlx4_ib_port_close(dev, ib->port);
 	qp->open = false;
@@ -253,35 +260,65 @@ int mlx4_ib_destroy_qp(struct ib_qp *ib)
 	return qp->groups ? -EBUSY : 0;
 }
 
-/* One CQ knows the QP no more, and holds no completion of it. */
-static void cq_leave(struct mlx4_ib_qp *qp, struct ib_cq *ib, bool unlink)
+/* Both ends of a queue begin anew: its poster's and, under the lock of its CQ, its poller's. */
+static void wq_reset(struct mlx4_ib_wq *wq)
 {
-	struct mlx4_ib_cq *cq;
-	unsigned long flags;
-
-	if (!ib)
-		return;
-	cq = mlx4_ib_cq(ib);
-	spin_lock_irqsave(&cq->lock, flags);
-	if (unlink && ib == qp->ib.send_cq)
-		list_del_init(&qp->send_node);
-	if (unlink && ib == qp->ib.recv_cq)
-		list_del_init(&qp->recv_node);
-	mlx4_ib_cq_clean(cq, qp->number, mlx4_ib_qp_srq(qp));
-	spin_unlock_irqrestore(&cq->lock, flags);
+	spin_lock(&wq->lock);
+	wq->head = 0;
+	wq->tail = 0;
+	spin_unlock(&wq->lock);
 }
 
-static void qp_leave_cqs(struct mlx4_ib_qp *qp, bool unlink)
+/* Nothing of a QP is in a CQ any more.  What is under way into another ring comes there first. */
+static void cq_leave(struct mlx4_ib_qp *qp, struct mlx4_ib_cq *cq, bool for_good)
 {
-	cq_leave(qp, qp->ib.send_cq, unlink);
-	if (qp->ib.recv_cq != qp->ib.send_cq)
-		cq_leave(qp, qp->ib.recv_cq, unlink);
+	bool send = qp->ib.send_cq == &cq->ib, recv = qp->ib.recv_cq == &cq->ib;
+	unsigned long flags;
+
+	mutex_lock(&cq->resizing);
+	spin_lock_irqsave(&cq->lock, flags);
+	mlx4_ib_cq_clean(cq, qp->number, mlx4_ib_qp_srq(qp));
+	if (send && for_good)
+		list_del_init(&qp->send_node);
+	else if (send)
+		wq_reset(&qp->sq);
+	if (recv && for_good)
+		list_del_init(&qp->recv_node);
+	else if (recv)
+		wq_reset(&qp->rq);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	mutex_unlock(&cq->resizing);
+}
+
+/* A target has no CQ of its own: it completes where the SRQs of its domain do. */
+static void target_leave_cqs(struct mlx4_ib_qp *qp, bool for_good)
+{
+	struct mlx4_ib_xrcd *xrcd = mlx4_ib_xrcd(qp->ib.xrcd);
+	struct mlx4_ib_srq *srq;
+
+	mutex_lock(&xrcd->lock);
+	list_for_each_entry(srq, &xrcd->srqs, xrc_node)
+		cq_leave(qp, mlx4_ib_cq(srq->ib.cq), for_good);
+	mutex_unlock(&xrcd->lock);
+}
+
+static void qp_leave_cqs(struct mlx4_ib_qp *qp, bool for_good)
+{
+	struct ib_cq *send_cq = qp->ib.send_cq, *recv_cq = qp->ib.recv_cq;
+
+	if (qp->ib.type == IB_QPT_XRC_TGT)
+		target_leave_cqs(qp, for_good);
+	if (send_cq)
+		cq_leave(qp, mlx4_ib_cq(send_cq), for_good);
+	if (recv_cq && recv_cq != send_cq)
+		cq_leave(qp, mlx4_ib_cq(recv_cq), for_good);
 }
 
 void mlx4_ib_detach_qp(struct ib_qp *ib)
 {
 	struct mlx4_ib_qp *qp = mlx4_ib_qp(ib);
 
+	qp_close(qp);
 	mlx4_ib_number_hide(&mlx4_ib_dev_of(&ib->object)->qps, qp_index(qp));
 	qp_leave_cqs(qp, true);
 }
@@ -291,21 +328,21 @@ void mlx4_ib_release_qp(struct ib_qp *ib)
 	qp_free(mlx4_ib_dev_of(&ib->object), mlx4_ib_qp(ib));
 }
 
-static void wq_reset(struct mlx4_ib_wq *wq)
+/* A poster holds the lock of its queue from when it looks at the state until it has posted. */
+void mlx4_ib_qp_state(struct mlx4_ib_qp *qp, enum ib_qp_state state)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&wq->lock, flags);
-	wq->head = 0;
-	wq->tail = 0;
-	spin_unlock_irqrestore(&wq->lock, flags);
+	spin_lock_irqsave(&qp->sq.lock, flags);
+	WRITE_ONCE(qp->state, state);
+	spin_unlock_irqrestore(&qp->sq.lock, flags);
+	spin_lock_irqsave(&qp->rq.lock, flags);
+	spin_unlock_irqrestore(&qp->rq.lock, flags);
 }
 
 void mlx4_ib_qp_reset(struct mlx4_ib_qp *qp)
 {
 	qp_leave_cqs(qp, false);
-	wq_reset(&qp->sq);
-	wq_reset(&qp->rq);
 	mlx4_ib_sq_stamp(&qp->sq);
 	WRITE_ONCE(*qp->record.at, 0);
 	qp->psn = 0;

@@ -24,7 +24,7 @@
 
 /**
  * struct mlx4_ib_wq - a send or receive queue
- * @lock: one poster at a time; protects @head and @flushed
+ * @lock: one poster at a time; protects @head, @flushed and @closed
  * @buf: the memory its entries lie in
  * @offset: where they begin there
  * @log_stride: log2 of the bytes of an entry
@@ -35,6 +35,7 @@
  * @head: requests posted
  * @tail: requests completed
  * @flushed: nothing is posted any more: the HCA has gone
+ * @closed: nothing is posted any more: its owner destroys it
  */
 struct mlx4_ib_wq {
 	spinlock_t lock; /* see above */
@@ -48,6 +49,7 @@ struct mlx4_ib_wq {
 	u32 head;
 	u32 tail;
 	bool flushed;
+	bool closed;
 };
 
 /**
@@ -104,7 +106,7 @@ struct mlx4_ib_qp {
  * @record: its doorbell record
  * @free: first free entry
  * @last: last free entry
- * @hardware: the HCA may know it
+ * @xrc_node: in &mlx4_ib_xrcd.srqs
  */
 struct mlx4_ib_srq {
 	struct ib_srq ib;
@@ -113,7 +115,7 @@ struct mlx4_ib_srq {
 	struct mlx4_ib_record record;
 	u16 free;
 	u16 last;
-	bool hardware;
+	struct list_head xrc_node;
 };
 
 static inline struct mlx4_ib_qp *mlx4_ib_qp(struct ib_qp *qp)
@@ -154,6 +156,17 @@ int mlx4_ib_wq_init(struct mlx4_ib_wq *wq, struct mlx4_ib_buf *buf);
 
 /** mlx4_ib_wq_destroy() - its mirror; also of one that was never laid out */
 void mlx4_ib_wq_destroy(struct mlx4_ib_wq *wq);
+
+/** mlx4_ib_wq_close() - who posts has finished, or finds that nothing can be posted; any context */
+void mlx4_ib_wq_close(struct mlx4_ib_wq *wq);
+
+/** mlx4_ib_wq_refuses() - 0, or why nothing can be posted; under the lock of the queue */
+static inline int mlx4_ib_wq_refuses(const struct mlx4_ib_wq *wq)
+{
+	if (wq->closed)
+		return -ENODEV;
+	return wq->flushed ? -EIO : 0;
+}
 
 /** mlx4_ib_wq_full() - is there no room for one more?  Under the lock of the queue */
 static inline bool mlx4_ib_wq_full(const struct mlx4_ib_wq *wq)
@@ -371,8 +384,11 @@ int mlx4_ib_create_mw(struct ib_mw *mw, struct ib_udata *udata);
 int mlx4_ib_destroy_mw(struct ib_mw *mw);
 void mlx4_ib_release_mw(struct ib_mw *mw);
 
-/** mlx4_ib_qp_reset() - an empty QP as it was made: rings, counters, completions */
+/** mlx4_ib_qp_reset() - an empty QP as it was made: rings, counters, completions; may sleep */
 void mlx4_ib_qp_reset(struct mlx4_ib_qp *qp);
+
+/** mlx4_ib_qp_state() - who posts from now on sees this state; who has seen another has finished */
+void mlx4_ib_qp_state(struct mlx4_ib_qp *qp, enum ib_qp_state state);
 
 /**
  * struct mlx4_ib_mr - a memory region

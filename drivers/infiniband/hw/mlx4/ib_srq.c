@@ -116,6 +116,14 @@ static int srq_alloc(struct mlx4_ib_dev *dev, struct mlx4_ib_srq *srq, bool *una
 	return srq_to_hardware(dev, srq, unanswered);
 }
 
+/* The domain's targets may complete into its CQ from now on. */
+static void srq_join_domain(struct mlx4_ib_srq *srq, struct mlx4_ib_xrcd *xrcd)
+{
+	mutex_lock(&xrcd->lock);
+	list_add_tail(&srq->xrc_node, &xrcd->srqs);
+	mutex_unlock(&xrcd->lock);
+}
+
 int mlx4_ib_create_srq(struct ib_srq *ib, const struct ib_srq_init *init, struct ib_udata *udata)
 {
 	struct mlx4_ib_dev *dev = mlx4_ib_dev_of(&ib->object);
@@ -137,6 +145,9 @@ int mlx4_ib_create_srq(struct ib_srq *ib, const struct ib_srq_init *init, struct
 		srq_free(dev, srq);
 		return err;
 	}
+	INIT_LIST_HEAD(&srq->xrc_node);
+	if (ib->xrcd)
+		srq_join_domain(srq, mlx4_ib_xrcd(ib->xrcd));
 	mlx4_ib_number_publish(&dev->srqs, ib->srqn, srq);
 	return 0;
 }
@@ -145,20 +156,30 @@ int mlx4_ib_destroy_srq(struct ib_srq *ib)
 {
 	struct mlx4_call call = { .op = MLX4_HW2SW_SRQ, .op_mod = 1, .in_mod = ib->srqn };
 
+	mlx4_ib_wq_close(&mlx4_ib_srq(ib)->wq);
 	return mlx4_ib_closed(mlx4_ib_dev_of(&ib->object), &call);
 }
 
 /* Its CQ is an XRC SRQ's alone: who polls it meets the SRQ there. */
 void mlx4_ib_detach_srq(struct ib_srq *ib)
 {
+	struct mlx4_ib_xrcd *xrcd = ib->xrcd ? mlx4_ib_xrcd(ib->xrcd) : NULL;
 	struct mlx4_ib_cq *cq = ib->cq ? mlx4_ib_cq(ib->cq) : NULL;
 	unsigned long flags;
 
+	mlx4_ib_wq_close(&mlx4_ib_srq(ib)->wq);
 	mlx4_ib_number_hide(&mlx4_ib_dev_of(&ib->object)->srqs, ib->srqn);
-	if (!cq)
+	if (!cq || !xrcd)
 		return;
+	/* A target that goes looks into this CQ as long as it may be found there. */
+	mutex_lock(&xrcd->lock);
+	mutex_lock(&cq->resizing);
 	spin_lock_irqsave(&cq->lock, flags);
+	mlx4_ib_cq_clean_srq(cq, ib->srqn);
 	spin_unlock_irqrestore(&cq->lock, flags);
+	mutex_unlock(&cq->resizing);
+	list_del_init(&mlx4_ib_srq(ib)->xrc_node);
+	mutex_unlock(&xrcd->lock);
 }
 
 void mlx4_ib_release_srq(struct ib_srq *ib)
@@ -227,7 +248,7 @@ int mlx4_ib_post_srq(struct ib_srq *ib, const struct ib_recv_wr *wr, const struc
 
 	spin_lock_irqsave(&wq->lock, flags);
 	head = wq->head;
-	err = wq->flushed ? -EIO : 0;
+	err = mlx4_ib_wq_refuses(wq);
 	for (; wr && !err; wr = wr->next) {
 		*bad = wr;
 		err = srq_post_one(srq, wr);

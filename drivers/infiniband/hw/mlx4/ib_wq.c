@@ -30,6 +30,15 @@ void mlx4_ib_wq_destroy(struct mlx4_ib_wq *wq)
 	wq->ids = NULL;
 }
 
+void mlx4_ib_wq_close(struct mlx4_ib_wq *wq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&wq->lock, flags);
+	wq->closed = true;
+	spin_unlock_irqrestore(&wq->lock, flags);
+}
+
 static void stamp_blocks(u8 *entry, unsigned int from, unsigned int to)
 {
 	for (; from < to; from += MLX4_WQE_BLOCK)

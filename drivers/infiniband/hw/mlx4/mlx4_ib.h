@@ -13,7 +13,13 @@
  * A CQ, QP or SRQ that an event names is looked up in its table and pinned by
  * ib_object_begin_callback() under the lock of the table; nobody is called back under any of these
  * locks.  An object ends in the same order: out of the table, then once through the locks of the
- * CQs it completes into; after that no poll knows it.
+ * CQs it completes into; after that no poll knows it.  For an XRC target these are the CQs of all
+ * SRQs of its domain.
+ *
+ * An owner may still be inside a post, a poll or an arming when it destroys the object: ib_core
+ * keeps the object for that long, but not what release frees.  So destroy and detach begin by
+ * closing the object under the lock that such a call takes; the call is over by then or finds it
+ * closed.  Mutexes come before all these locks: that of an XRC domain before those of CQs.
  */
 #ifndef MLX4_IB_H
 #define MLX4_IB_H
@@ -257,7 +263,9 @@ void mlx4_ib_number_hide(struct xarray *table, u32 number);
  * @arm_sn: counts the events it had; the HCA wants it repeated in arming
  * @flushed: posted requests complete by software, after what the ring holds
  * @ended: the ring has been read to its end after @flushed: it is not looked at any more
- * @resizing: one change of the ring at a time
+ * @closed: its owner destroys it: it is neither polled nor armed any more
+ * @resizing: one change of the ring at a time; who takes completions out of the ring holds it too,
+ *	since between the mark and the switch some of them are in the next ring
  * @send_qps: &mlx4_ib_qp.send_node of those whose sends complete here
  * @recv_qps: &mlx4_ib_qp.recv_node of those whose receives do, SRQs not counted
  */
@@ -272,6 +280,7 @@ struct mlx4_ib_cq {
 	u32 arm_sn;
 	bool flushed;
 	bool ended;
+	bool closed;
 	struct mutex resizing; /* one change of the ring at a time */
 	struct list_head send_qps;
 	struct list_head recv_qps;
@@ -284,13 +293,16 @@ static inline struct mlx4_ib_cq *mlx4_ib_cq(struct ib_cq *cq)
 
 /**
  * mlx4_ib_cq_clean() - take the completions of a QP out of a CQ
- * @cq: the CQ; its lock is held
+ * @cq: the CQ; its lock and its mutex are held
  * @qpn: number of the QP; the QP has been reset, or its HCA has gone
- * @srq: receives of the QP are given back to this SRQ; may be NULL
+ * @srq: receives of the QP are given back to this SRQ; NULL: those of an XRC target to theirs
  *
  * The order of the others is kept.
  */
 void mlx4_ib_cq_clean(struct mlx4_ib_cq *cq, u32 qpn, struct mlx4_ib_srq *srq);
+
+/** mlx4_ib_cq_clean_srq() - the same for an XRC SRQ whose CQ it is; nothing is given back */
+void mlx4_ib_cq_clean_srq(struct mlx4_ib_cq *cq, u32 srqn);
 
 /**
  * mlx4_ib_cq_make() - a CQ of the hardware, which no lookup finds yet
@@ -342,12 +354,16 @@ struct mlx4_ib_pd {
  * @xrcdn: its number
  * @hidden: a CQ that its targets name, though nothing ever completes there
  * @cqn: its number
+ * @lock: protects @srqs
+ * @srqs: &mlx4_ib_srq.xrc_node: into their CQs go the receives of the domain's targets
  */
 struct mlx4_ib_xrcd {
 	struct ib_xrcd ib;
 	u32 xrcdn;
 	struct mlx4_ib_cq hidden;
 	u32 cqn;
+	struct mutex lock; /* srqs */
+	struct list_head srqs;
 };
 
 /**
@@ -381,6 +397,16 @@ int mlx4_ib_create_xrcd(struct ib_xrcd *xrcd, struct ib_udata *udata);
 int mlx4_ib_destroy_xrcd(struct ib_xrcd *xrcd);
 void mlx4_ib_release_xrcd(struct ib_xrcd *xrcd);
 int mlx4_ib_create_ah(struct ib_ah *ah);
+
+/**
+ * mlx4_ib_rate() - the hardware's code of a static rate
+ * @dev: the device
+ * @rate: code of the specification, valid
+ *
+ * Return: of the rates that the HCA can keep, the fastest that is not faster; 0: as fast as the
+ * port, also where the HCA can keep none.
+ */
+u8 mlx4_ib_rate(const struct mlx4_ib_dev *dev, u8 rate);
 
 /*
  * ---- ports (ib_port.c) -----------------------------------------------------------------------

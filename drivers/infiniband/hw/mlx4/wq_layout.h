@@ -116,7 +116,6 @@
 #define MLX4_PM_MIGRATED	3
 #define MLX4_2RST_DESTROY	2		/* opcode modifier */
 #define MLX4_SQD_EVENT		BIT(31)		/* input modifier: tell when drained */
-#define MLX4_XRC_TARGET		BIT(23)		/* in the number of a QP */
 
 /* SRQ context */
 #define MLX4_SRQC_LOG_SIZE	MLX4_BITS(0x00, MLX4_W32, 27, 24)

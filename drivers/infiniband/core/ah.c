@@ -43,23 +43,13 @@ static const struct ib_object_class ib_ah_class = {
  * @attr: what it shall be like
  *
  * Context: any; reads the port's cache.
- * Return: 0; -EINVAL: no such port, SL, LID or GID; -ENODEV: the cache has been closed.
+ * Return: 0; -EINVAL: no such LID; or what ib_address_check() says.
  */
 int ib_ah_check(struct ib_device *device, const struct ib_ah_attr *attr)
 {
-	union ib_gid gid;
-	int err;
-
-	if (!attr->port || attr->port > device->phys_port_cnt)
+	if (attr->dlid == IB_LID_NONE && !attr->has_grh)
 		return -EINVAL;
-	if (attr->sl > 15 || (attr->dlid == IB_LID_NONE && !attr->has_grh))
-		return -EINVAL;
-	if (!attr->has_grh)
-		return 0;
-	err = ib_gid_cached(device, attr->port, attr->grh.sgid_index, &gid);
-	if (!err && !gid.global.subnet_prefix && !gid.global.interface_id)
-		err = -EINVAL;
-	return err;
+	return ib_address_check(device, attr);
 }
 
 struct ib_ah *ib_ah_create(struct ib_pd *pd, const struct ib_ah_attr *attr, gfp_t gfp)

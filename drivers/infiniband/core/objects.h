@@ -103,11 +103,16 @@ bool ib_object_is_tombstone(void *object);
 int __must_check ib_object_end(struct ib_object *object);
 void ib_object_put(struct ib_object *object);
 
-/* ---- cq.c, drain.c, qp.c ---- */
+/* ---- cq.c, drain.c, qp.c, qp_values.c ---- */
 int ib_ah_check(struct ib_device *device, const struct ib_ah_attr *attr);
 void ib_cq_kick(struct ib_cq *cq);
 void ib_cq_settle(struct ib_cq *cq);
 int ib_drains_alloc(struct ib_qp *qp);
+int ib_address_check(struct ib_device *device, const struct ib_ah_attr *attr);
+u8 ib_qp_port(const struct ib_qp *qp, const struct ib_qp_attr *attr, u32 mask,
+	      enum ib_qp_state from);
+int ib_qp_check_values(struct ib_qp *qp, const struct ib_qp_attr *attr, u32 mask,
+		       enum ib_qp_state from);
 void ib_qp_leave_groups(const struct ib_verbs_ops *ops, struct ib_qp *qp);
 void ib_qp_free_groups(struct ib_qp *qp);
 

@@ -74,7 +74,7 @@ static int ib_qp_check_init(struct ib_device *device, struct ib_pd *pd,
 	if (init->srq && (target || initiator || init->srq->xrcd))
 		return -EINVAL;
 	if (init->type == IB_QPT_SMI || init->type == IB_QPT_GSI) {
-		if (!init->port || init->port > device->phys_port_cnt || init->srq)
+		if (!ib_device_has_port(device, init->port) || init->srq)
 			return -EINVAL;
 	}
 	return 0;
@@ -146,53 +146,13 @@ void ib_qp_destroy(struct ib_qp *qp)
 }
 EXPORT_SYMBOL_GPL(ib_qp_destroy);
 
-static int ib_qp_check_path(struct ib_device *device, const struct ib_ah_attr *ah)
-{
-	union ib_gid gid;
-
-	if (ah->sl > 15)
-		return -EINVAL;
-	if (ah->has_grh)
-		return ib_gid_cached(device, ah->port, ah->grh.sgid_index, &gid);
-	return 0;
-}
-
-/* Values that no HCA can accept. */
-static int ib_qp_check_values(struct ib_qp *qp, const struct ib_qp_attr *attr, u32 mask)
-{
-	struct ib_device *device = ib_object_device(&qp->object);
-	u8 ports = device->phys_port_cnt;
-	int err = 0;
-
-	if ((mask & IB_QP_PORT) && (!attr->port || attr->port > ports))
-		return -EINVAL;
-	if ((mask & IB_QP_ALT_PATH) && (!attr->alt_port || attr->alt_port > ports))
-		return -EINVAL;
-	if ((mask & IB_QP_PATH_MTU) && !ib_mtu_bytes(attr->path_mtu))
-		return -EINVAL;
-	if ((mask & IB_QP_TIMEOUT) && attr->timeout > 31)
-		return -EINVAL;
-	if ((mask & IB_QP_RETRY_CNT) && attr->retry_cnt > 7)
-		return -EINVAL;
-	if ((mask & IB_QP_RNR_RETRY) && attr->rnr_retry > 7)
-		return -EINVAL;
-	if ((mask & IB_QP_MIN_RNR_TIMER) && attr->min_rnr_timer > 31)
-		return -EINVAL;
-	if (mask & IB_QP_AV)
-		err = ib_qp_check_path(device, &attr->ah);
-	if (!err && (mask & IB_QP_ALT_PATH))
-		err = ib_qp_check_path(device, &attr->alt_ah);
-	return err;
-}
-
 /* Remember what was set. */
 static void ib_qp_learn(struct ib_qp *qp, const struct ib_qp_attr *attr, u32 mask,
-			enum ib_qp_state state)
+			enum ib_qp_state from, enum ib_qp_state state)
 {
 	struct ib_qp_attr *known = &qp->known;
 
-	if (mask & IB_QP_PORT)
-		qp->port = attr->port;
+	qp->port = ib_qp_port(qp, attr, mask, from);
 	if (mask & IB_QP_RQ_PSN)
 		known->rq_psn = attr->rq_psn;
 	if (mask & IB_QP_SQ_PSN)
@@ -219,11 +179,11 @@ int ib_qp_modify(struct ib_qp *qp, const struct ib_qp_attr *attr, u32 mask,
 	to = mask & IB_QP_STATE ? attr->state : from;
 	err = -EINVAL;
 	if (ib_qp_may(qp->type, from, to, mask))
-		err = ib_qp_check_values(qp, attr, mask);
+		err = ib_qp_check_values(qp, attr, mask, from);
 	if (!err)
 		err = ib_object_call(&qp->object, ops->modify_qp, qp, attr, mask, from, to, udata);
 	if (!err)
-		ib_qp_learn(qp, attr, mask, to);
+		ib_qp_learn(qp, attr, mask, from, to);
 	mutex_unlock(&qp->lock);
 	return err;
 }

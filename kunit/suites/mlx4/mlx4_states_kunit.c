@@ -14,6 +14,9 @@
 #define mlx4_ib_port_open	states_port_open
 #define mlx4_ib_port_close	states_port_close
 #define mlx4_ib_qp_reset	states_qp_reset
+#define mlx4_ib_qp_state	states_qp_state
+#define mlx4_ib_rate		states_rate
+#define mlx4_port_is_ours	states_port_is_ours
 #define mlx4_ib_modify_qp	states_modify
 #define mlx4_ib_query_qp	states_query
 
@@ -31,7 +34,10 @@
  * @box: its mailbox, kept for a query
  * @fail: what the next command returns
  * @links: ports taken up minus ports taken down
+ * @no_link: what taking one up returns
+ * @foreign: a port that is not ours
  * @resets: how often the QP's rings were emptied
+ * @posters: what who posts saw as the state of the QP during the last command
  * @core: the HCA
  * @dev: the device
  * @attachment: owner of the QP
@@ -45,7 +51,10 @@ struct machine {
 	u8 box[MLX4_MAILBOX_SIZE];
 	int fail;
 	int links;
+	int no_link;
+	u32 foreign;
 	int resets;
+	enum ib_qp_state posters;
 	struct mlx4_dev core;
 	struct mlx4_ib_dev dev;
 	struct ib_attachment attachment;
@@ -60,6 +69,7 @@ int states_cmd(struct mlx4_dev *dev, struct mlx4_call *call)
 
 	m->op = call->op;
 	m->in_mod = call->in_mod;
+	m->posters = m->qp.state;
 	if (call->in)
 		memcpy(m->box, call->in->buf, sizeof(m->box));
 	if (call->out)
@@ -94,8 +104,20 @@ u64 states_mtt_addr(struct mlx4_dev *dev, u32 index)
 
 int states_port_open(struct mlx4_ib_dev *dev, u8 port)
 {
-	container_of(dev, struct machine, dev)->links++;
-	return 0;
+	struct machine *m = container_of(dev, struct machine, dev);
+
+	m->links += !m->no_link;
+	return m->no_link;
+}
+
+u8 states_rate(const struct mlx4_ib_dev *dev, u8 rate)
+{
+	return rate ? rate + MLX4_RATE_OFFSET : 0;
+}
+
+bool states_port_is_ours(const struct mlx4_dev *dev, u32 port)
+{
+	return port != container_of(dev, const struct machine, core)->foreign;
 }
 
 int states_port_close(struct mlx4_ib_dev *dev, u8 port)
@@ -109,17 +131,29 @@ void states_qp_reset(struct mlx4_ib_qp *qp)
 	container_of(qp, struct machine, qp)->resets++;
 }
 
+void states_qp_state(struct mlx4_ib_qp *qp, enum ib_qp_state state)
+{
+	qp->state = state;
+}
+
 static struct machine *machine_make(struct kunit *test, enum ib_qp_type type)
 {
 	struct machine *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, m);
 	m->dev.core = &m->core;
+	m->core.dev = lr_test_device(test, "states");
 	m->dev.uar_index = 0x81;
 	m->attachment.device = &m->dev.ib;
 	m->core.caps.log_msg = 31;
 	m->core.caps.log_gso = 17;
 	m->core.caps.log_rd_req = 7;
+	m->core.caps.ports = 2;
+	m->core.caps.flags = MLX4_FLAG_APM;
+	m->core.caps.log_pkeys[1] = 7;
+	m->core.caps.log_pkeys[2] = 4;
+	m->core.caps.mtu[1] = IB_MTU_4096;
+	m->core.caps.mtu[2] = IB_MTU_2048;
 	m->core.caps.rdmarc_size = 32;
 	m->core.icm.tables[MLX4_RDMARC].entry = 32 << 4;
 	m->pd.pdn = 0x1234;
@@ -335,10 +369,14 @@ static void states_link(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, move(m, IB_QPS_INIT, IB_QPS_RTR), -EIO);
 	KUNIT_EXPECT_EQ(test, m->links, 0);
 	m->fail = 0;
+	m->no_link = -EBUSY;
 	KUNIT_EXPECT_EQ(test, move(m, IB_QPS_INIT, IB_QPS_RTR), 0);
 	KUNIT_EXPECT_EQ(test, m->box[8 + 0x18 + 32], 0x3f | BIT(6));
 	KUNIT_EXPECT_EQ(test, word(m, 0x08) >> 24, 5 << 5 | 11);
-	KUNIT_EXPECT_EQ(test, m->links, 1);
+	/* The link did not come up, which is not the QP's fault, and does with the next step. */
+	KUNIT_EXPECT_EQ(test, m->qp.state, IB_QPS_RTR);
+	KUNIT_EXPECT_EQ(test, m->links, 0);
+	m->no_link = 0;
 	KUNIT_EXPECT_EQ(test, move(m, IB_QPS_RTR, IB_QPS_RTS), 0);
 	KUNIT_EXPECT_EQ(test, m->links, 1);
 	KUNIT_EXPECT_EQ(test, move(m, IB_QPS_RTS, IB_QPS_ERR), 0);
@@ -346,6 +384,9 @@ static void states_link(struct kunit *test)
 	m->fail = -EIO;
 	KUNIT_EXPECT_EQ(test, move(m, IB_QPS_ERR, IB_QPS_RESET), -EIO);
 	KUNIT_EXPECT_EQ(test, m->resets, 0);
+	/* Nobody posts to a QP that is being reset, and all may when it was not. */
+	KUNIT_EXPECT_EQ(test, m->posters, IB_QPS_RESET);
+	KUNIT_EXPECT_EQ(test, m->qp.state, IB_QPS_ERR);
 	m->fail = 0;
 	KUNIT_EXPECT_EQ(test, move(m, IB_QPS_ERR, IB_QPS_RESET), 0);
 	KUNIT_EXPECT_EQ(test, m->op, 0x21);
@@ -356,18 +397,72 @@ static void states_link(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->op, 0);
 }
 
+/**
+ * struct offer - one value too many, or the last that is allowed
+ * @mask: IB_QP_*
+ * @attr: the value
+ * @err: what comes of it
+ */
+struct offer {
+	u32 mask;
+	struct ib_qp_attr attr;
+	int err;
+};
+
+/* Port 1 has 128 P_Keys and an MTU of 4096, port 2, where the QP is, 16 and 2048. */
+static const struct offer offers[] = {
+	{ IB_QP_MAX_DEST_RD_ATOMIC, { .max_dest_rd_atomic = 16 } },
+	{ IB_QP_MAX_DEST_RD_ATOMIC, { .max_dest_rd_atomic = 17 }, -EINVAL },
+	{ IB_QP_MAX_QP_RD_ATOMIC, { .max_rd_atomic = 128 } },
+	{ IB_QP_MAX_QP_RD_ATOMIC, { .max_rd_atomic = 129 }, -EINVAL },
+	{ IB_QP_PKEY_INDEX, { .pkey_index = 15 } },
+	{ IB_QP_PKEY_INDEX, { .pkey_index = 16 }, -EINVAL },
+	{ IB_QP_PKEY_INDEX, { .pkey_index = 128 }, -EINVAL },	/* as long as the field */
+	{ IB_QP_PKEY_INDEX, { .pkey_index = 0x8000 }, -EINVAL },
+	{ IB_QP_PKEY_INDEX | IB_QP_PORT, { .pkey_index = 127, .port = 1 } },
+	{ IB_QP_PKEY_INDEX | IB_QP_PORT, { .pkey_index = 128, .port = 1 }, -EINVAL },
+	{ IB_QP_PKEY_INDEX | IB_QP_AV, { .pkey_index = 127, .ah = { .port = 1 } } },
+	{ IB_QP_PORT, { .port = 0 }, -EINVAL },
+	{ IB_QP_PORT, { .port = 3 }, -EINVAL },
+	{ IB_QP_PATH_MTU, { .path_mtu = IB_MTU_2048 } },
+	{ IB_QP_PATH_MTU, { .path_mtu = IB_MTU_4096 }, -EINVAL },
+	{ IB_QP_PATH_MTU | IB_QP_AV, { .path_mtu = IB_MTU_4096, .ah = { .port = 1 } } },
+	{ IB_QP_ALT_PATH, { .alt_port = 1, .alt_pkey_index = 127, .alt_ah = { .port = 1 } } },
+	{ IB_QP_ALT_PATH, { .alt_port = 1, .alt_pkey_index = 128, .alt_ah = { .port = 1 } },
+	  -EINVAL },
+	{ IB_QP_ALT_PATH, { .alt_port = 2, .alt_pkey_index = 16, .alt_ah = { .port = 2 } },
+	  -EINVAL },
+	{ IB_QP_ALT_PATH, { .alt_port = 3 }, -EINVAL },
+	{ IB_QP_RATE_LIMIT, { .rate_limit = 1 }, -EOPNOTSUPP },
+};
+
+static int offer(struct machine *m, const struct offer *o)
+{
+	m->op = 0;
+	return states_modify(&m->qp.ib, &o->attr, o->mask, IB_QPS_SQD, IB_QPS_SQD, NULL);
+}
+
+/* What is refused is not sent. */
 static void states_refused(struct kunit *test)
 {
 	struct machine *m = machine_make(test, IB_QPT_RC);
-	struct ib_qp_attr attr = rc_attr;
+	struct offer o;
+	unsigned int i;
 
-	attr.max_dest_rd_atomic = 17;
-	KUNIT_EXPECT_EQ(test, states_modify(&m->qp.ib, &attr, TO_RTR, IB_QPS_INIT, IB_QPS_RTR,
-					    NULL), -EINVAL);
-	attr.max_rd_atomic = 129;
-	KUNIT_EXPECT_EQ(test, states_modify(&m->qp.ib, &attr, TO_RTS, IB_QPS_RTR, IB_QPS_RTS, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, m->op, 0);
+	for (i = 0; i < ARRAY_SIZE(offers); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, offer(m, &offers[i]), offers[i].err, "line %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, !m->op, !!offers[i].err, "line %u", i);
+	}
+	/* A port that is another protocol's, and an HCA whose QPs cannot move. */
+	m->foreign = 1;
+	o = (struct offer){ IB_QP_PORT, { .port = 1 } };
+	KUNIT_EXPECT_EQ(test, offer(m, &o), -EINVAL);
+	o = (struct offer){ IB_QP_ALT_PATH, { .alt_port = 2, .alt_ah = { .port = 2 } } };
+	KUNIT_EXPECT_EQ(test, offer(m, &o), 0);
+	m->core.caps.flags = 0;
+	KUNIT_EXPECT_EQ(test, offer(m, &o), -EOPNOTSUPP);
+	o = (struct offer){ IB_QP_PATH_MIG_STATE, { .path_mig_state = IB_MIG_REARM } };
+	KUNIT_EXPECT_EQ(test, offer(m, &o), -EOPNOTSUPP);
 }
 
 static struct kunit_case states_cases[] = {

@@ -170,11 +170,11 @@ static void put_message(struct mlx4_ib_dev *dev, const struct mlx4_ib_qp *qp, vo
 	mlx4_put(context, MLX4_QPC_LOG_MSG, log_msg);
 }
 
-static void put_path(u8 *path, const struct ib_ah_attr *ah)
+static void put_path(const struct mlx4_ib_dev *dev, u8 *path, const struct ib_ah_attr *ah)
 {
-	mlx4_put(path, MLX4_PATH_BITS, ah->path_bits & 0x7f);
+	mlx4_put(path, MLX4_PATH_BITS, ah->path_bits);
 	mlx4_put(path, MLX4_PATH_DLID, ah->dlid);
-	mlx4_put(path, MLX4_PATH_RATE, ah->static_rate ? ah->static_rate + MLX4_RATE_OFFSET : 0);
+	mlx4_put(path, MLX4_PATH_RATE, mlx4_ib_rate(dev, ah->static_rate));
 	if (!ah->has_grh)
 		return;
 	mlx4_put(path, MLX4_PATH_GRH, 1);
@@ -193,25 +193,33 @@ static u8 sched_queue(const struct mlx4_ib_qp *qp, u8 port, u8 sl)
 	return queue | (port == 2 ? MLX4_SCHED_PORT : 0) | sl << MLX4_SCHED_SL_SHIFT;
 }
 
-static void put_paths(const struct mlx4_ib_qp *qp, void *context, const struct ib_qp_attr *attr,
-		      u32 mask)
+/* The port of the primary path that is meant: ib_core has seen to it that they agree. */
+static u8 path_port(const struct mlx4_ib_qp *qp, const struct ib_qp_attr *attr, u32 mask)
 {
-	u8 port = mask & IB_QP_PORT ? attr->port : qp->ib.port;
+	if (mask & IB_QP_PORT)
+		return attr->port;
+	return mask & IB_QP_AV ? attr->ah.port : qp->ib.port;
+}
+
+static void put_paths(const struct mlx4_ib_dev *dev, const struct mlx4_ib_qp *qp, void *context,
+		      const struct ib_qp_attr *attr, u32 mask)
+{
+	u8 port = path_port(qp, attr, mask);
 	u8 *path = context + MLX4_QPC_PATH, *alt = context + MLX4_QPC_ALT_PATH;
 
 	mlx4_put(path, MLX4_PATH_COUNTER, MLX4_COUNTER_NONE);
 	if (mask & IB_QP_PKEY_INDEX)
-		mlx4_put(path, MLX4_PATH_PKEY_INDEX, attr->pkey_index & 0x7f);
+		mlx4_put(path, MLX4_PATH_PKEY_INDEX, attr->pkey_index);
 	if (mask & IB_QP_TIMEOUT)
 		mlx4_put(path, MLX4_PATH_ACK_TIMEOUT, attr->timeout);
 	if (mask & IB_QP_AV)
-		put_path(path, &attr->ah);
+		put_path(dev, path, &attr->ah);
 	mlx4_put(path, MLX4_PATH_SCHED, sched_queue(qp, port, mask & IB_QP_AV ? attr->ah.sl : 0));
 	if (!(mask & IB_QP_ALT_PATH))
 		return;
-	put_path(alt, &attr->alt_ah);
+	put_path(dev, alt, &attr->alt_ah);
 	mlx4_put(alt, MLX4_PATH_COUNTER, MLX4_COUNTER_NONE);
-	mlx4_put(alt, MLX4_PATH_PKEY_INDEX, attr->alt_pkey_index & 0x7f);
+	mlx4_put(alt, MLX4_PATH_PKEY_INDEX, attr->alt_pkey_index);
 	mlx4_put(alt, MLX4_PATH_ACK_TIMEOUT, attr->alt_timeout);
 	mlx4_put(alt, MLX4_PATH_SCHED, sched_queue(qp, attr->alt_port, attr->alt_ah.sl));
 }
@@ -233,7 +241,7 @@ static void put_connection(void *context, const struct ib_qp_attr *attr, u32 mas
 {
 	mlx4_put(context, MLX4_QPC_ACK_FREQ, ACK_REQUEST_FREQ);
 	if (mask & IB_QP_DEST_QPN)
-		mlx4_put(context, MLX4_QPC_REMOTE_QPN, attr->dest_qpn & 0xffffff);
+		mlx4_put(context, MLX4_QPC_REMOTE_QPN, attr->dest_qpn);
 	if (mask & IB_QP_SQ_PSN)
 		mlx4_put(context, MLX4_QPC_SEND_PSN, attr->sq_psn & 0xffffff);
 	if (mask & IB_QP_RQ_PSN)
@@ -252,21 +260,49 @@ static void put_connection(void *context, const struct ib_qp_attr *attr, u32 mas
 		 migration[attr->path_mig_state] : MLX4_PM_MIGRATED);
 }
 
-/* Values that do not fit where they go. */
-static int check_attr(struct mlx4_ib_dev *dev, const struct ib_qp_attr *attr, u32 mask)
+static int check_depths(struct mlx4_ib_dev *dev, const struct ib_qp_attr *attr, u32 mask)
 {
 	const struct mlx4_caps *caps = &dev->core->caps;
 
-	if (mask & IB_QP_RATE_LIMIT)
-		return -EOPNOTSUPP;
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > 1u << caps->log_rd_req)
 		return -EINVAL;
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC &&
 	    attr->max_dest_rd_atomic > dev->core->icm.tables[MLX4_RDMARC].entry / caps->rdmarc_size)
 		return -EINVAL;
-	if (mask & IB_QP_PATH_MIG_STATE && attr->path_mig_state > IB_MIG_ARMED)
-		return -EINVAL;
 	return 0;
+}
+
+/* A port of ours, which has a P_Key there? */
+static int check_pkey(struct mlx4_ib_dev *dev, u8 port, u16 pkey_index)
+{
+	if (!port || port > dev->core->caps.ports || !mlx4_port_is_ours(dev->core, port))
+		return -EINVAL;
+	return pkey_index < 1u << dev->core->caps.log_pkeys[port] ? 0 : -EINVAL;
+}
+
+/*
+ * What this HCA and its ports cannot do; what none could has been refused by ib_core.  A hardware
+ * field would cut off what does not fit and mean something else.
+ */
+static int check_attr(struct mlx4_ib_dev *dev, const struct mlx4_ib_qp *qp,
+		      const struct ib_qp_attr *attr, u32 mask)
+{
+	const struct mlx4_caps *caps = &dev->core->caps;
+	u8 port = path_port(qp, attr, mask);
+	int err;
+
+	if (mask & IB_QP_RATE_LIMIT)
+		return -EOPNOTSUPP;
+	if (mask & (IB_QP_ALT_PATH | IB_QP_PATH_MIG_STATE) && !(caps->flags & MLX4_FLAG_APM))
+		return -EOPNOTSUPP;
+	err = check_depths(dev, attr, mask);
+	if (!err && mask & (IB_QP_PORT | IB_QP_AV | IB_QP_PKEY_INDEX))
+		err = check_pkey(dev, port, mask & IB_QP_PKEY_INDEX ? attr->pkey_index : 0);
+	if (!err && mask & IB_QP_ALT_PATH)
+		err = check_pkey(dev, attr->alt_port, attr->alt_pkey_index);
+	if (!err && mask & IB_QP_PATH_MTU && attr->path_mtu > caps->mtu[port])
+		err = -EINVAL;
+	return err;
 }
 
 static int send_context(struct mlx4_ib_dev *dev, struct mlx4_ib_qp *qp, struct mlx4_call *call,
@@ -286,7 +322,7 @@ static int send_context(struct mlx4_ib_dev *dev, struct mlx4_ib_qp *qp, struct m
 	put_queues(dev, qp, context);
 	put_nature(dev, qp, context);
 	put_message(dev, qp, context, attr, mask);
-	put_paths(qp, context, attr, mask);
+	put_paths(dev, qp, context, attr, mask);
 	put_rights(qp, context, attr, mask);
 	put_connection(context, attr, mask);
 	/* From the moment it is sent the HCA may know the QP, whatever it answers. */
@@ -301,20 +337,26 @@ static bool is_ready(enum ib_qp_state state)
 	return state != IB_QPS_RESET && state != IB_QPS_INIT && state != IB_QPS_ERR;
 }
 
-/* The link of a port is up as long as its QP0 receives. */
-static int follow_link(struct mlx4_ib_dev *dev, struct mlx4_ib_qp *qp, enum ib_qp_state to)
+/*
+ * The link of a port is up as long as its QP0 receives.  The QP has changed its state, whatever
+ * becomes of the link; one that did not come up is tried again when the QP goes on.
+ */
+static void follow_link(struct mlx4_ib_dev *dev, struct mlx4_ib_qp *qp, enum ib_qp_state to)
 {
-	int err = 0;
+	u8 port = qp->ib.port;
+	int err;
 
 	if (qp->ib.type != IB_QPT_SMI || is_ready(to) == qp->open)
-		return 0;
-	if (is_ready(to))
-		err = mlx4_ib_port_open(dev, qp->ib.port);
-	else
-		mlx4_ib_port_close(dev, qp->ib.port);
-	if (!err)
-		qp->open = is_ready(to);
-	return err;
+		return;
+	if (!is_ready(to)) {
+		mlx4_ib_port_close(dev, port);
+		qp->open = false;
+		return;
+	}
+	err = mlx4_ib_port_open(dev, port);
+	qp->open = !err;
+	if (err)
+		dev_warn(dev->core->dev, "port %u: its link cannot be taken up: %d\n", port, err);
 }
 
 static void remember(struct mlx4_ib_qp *qp, const struct ib_qp_attr *attr, u32 mask,
@@ -330,7 +372,27 @@ static void remember(struct mlx4_ib_qp *qp, const struct ib_qp_attr *attr, u32 m
 		qp->access = 0;
 		qp->responders = 0;
 	}
-	WRITE_ONCE(qp->state, to);
+	mlx4_ib_qp_state(qp, to);
+}
+
+/* Nobody posts any more when the HCA is told, and when the rings are emptied. */
+static int to_reset(struct mlx4_ib_dev *dev, struct mlx4_ib_qp *qp, struct mlx4_call *call,
+		    enum ib_qp_state from)
+{
+	int err = 0;
+
+	call->op_mod = MLX4_2RST_DESTROY;
+	mlx4_ib_qp_state(qp, IB_QPS_RESET);
+	if (qp->hardware)
+		err = mlx4_ib_closed(dev, call);
+	if (err) {
+		/* It is where it was, as far as anybody knows. */
+		mlx4_ib_qp_state(qp, from);
+		return err;
+	}
+	qp->hardware = false;
+	mlx4_ib_qp_reset(qp);
+	return 0;
 }
 
 int mlx4_ib_modify_qp(struct ib_qp *ib, const struct ib_qp_attr *attr, u32 mask,
@@ -343,17 +405,12 @@ int mlx4_ib_modify_qp(struct ib_qp *ib, const struct ib_qp_attr *attr, u32 mask,
 
 	if (op < 0)
 		return op;
-	err = check_attr(dev, attr, mask);
+	err = check_attr(dev, qp, attr, mask);
 	if (err)
 		return err;
 	call.op = op;
 	if (to == IB_QPS_RESET) {
-		call.op_mod = MLX4_2RST_DESTROY;
-		err = qp->hardware ? mlx4_ib_closed(dev, &call) : 0;
-		if (!err) {
-			qp->hardware = false;
-			mlx4_ib_qp_reset(qp);
-		}
+		err = to_reset(dev, qp, &call, from);
 	} else {
 		if (to == IB_QPS_SQD && mask & IB_QP_EN_SQD_ASYNC_NOTIFY &&
 		    attr->en_sqd_async_notify)
@@ -363,8 +420,8 @@ int mlx4_ib_modify_qp(struct ib_qp *ib, const struct ib_qp_attr *attr, u32 mask,
 	if (err)
 		return err;
 	remember(qp, attr, mask, to);
-	err = follow_link(dev, qp, to);
-	return err;
+	follow_link(dev, qp, to);
+	return 0;
 }
 
 static enum ib_qp_state state_of(unsigned int state)

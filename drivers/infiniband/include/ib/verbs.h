@@ -9,6 +9,11 @@
  * Every function here that takes an object returns -ENODEV when the object was reaped or its device
  * is stopped, and -EIO when the hardware is gone; those that create return such errors as
  * ERR_PTR(). Unless said otherwise they may sleep.
+ *
+ * Posting, polling and arming need no lock against destroying: a call that has begun before the
+ * destroy returns is in time or gets -ENODEV, and touches neither memory nor hardware that was
+ * given back.  It is the owner's part not to begin one later, and not to destroy what a request
+ * names (an AH, an MR, a window) before the request is through.
  */
 #ifndef IB_VERBS_H
 #define IB_VERBS_H
@@ -397,13 +402,21 @@ struct ib_grh_attr {
 };
 
 /**
+ * ib_rate() - what the code of a rate stands for (IBA 15.2.5.16)
+ * @code: as in &ib_ah_attr.static_rate
+ *
+ * Return: in units of 100 Mbit/s; 0: no such code.
+ */
+u16 ib_rate(u8 code);
+
+/**
  * struct ib_ah_attr - an address (IBA 11.2.2.1)
  * @grh: counts if @has_grh
  * @has_grh: the packet has a GRH
  * @dlid: destination LID
  * @sl: service level
  * @path_bits: low bits of our LID
- * @static_rate: encoded
+ * @static_rate: encoded, see ib_rate(); 0: as fast as the port
  * @port: our port, from 1
  */
 struct ib_ah_attr {
@@ -787,7 +800,8 @@ void ib_qp_destroy(struct ib_qp *qp);
  * @mask: IB_QP_* that count; checked against the table of the specification
  * @udata: for a user's call, else NULL
  *
- * Return: 0; -EINVAL: no such transition, or an attribute is missing or not allowed in it.
+ * Return: 0; -EINVAL: no such transition, or an attribute is missing or not allowed in it, or a
+ * value is none that the specification or the HCA knows.
  */
 int ib_qp_modify(struct ib_qp *qp, const struct ib_qp_attr *attr, u32 mask,
 		 struct ib_udata *udata);
@@ -977,10 +991,12 @@ struct ib_stats_list {
  *
  * Three steps end an object:
  *   destroy  takes it from the hardware.  Inside the gate; skipped when the gate refuses.  Returns
- *   0
- *            when the hardware has provably forgotten it.
+ *            0 when the hardware has provably forgotten it.
  *   detach   the owner has left: take it out of the tables that completions and events look it up
  *            in, and its completions out of its CQs.  Touches no hardware.  Optional.
+ *            Destroy and detach close the object first: posts, polls and armings that ib_core has
+ *            let in may be under way, or on their way.  Those that find it closed return -ENODEV;
+ *            when detach returns none is inside the object's queues.
  *   release  give back the memory that the hardware knew of.  Touches no hardware.  Called when
  *            destroy has returned 0 or the HCA is quiet; otherwise never.  Optional.
  * create, modify, query, destroy, post, arm, attach are called inside the device's gate only;

@@ -351,6 +351,7 @@ void cx3_cmd_post(struct cx3_hca *hca)
 
 	if (core->silent || hca->phase == CX3_PH_DEAD)
 		return;
+	core->cut_off = 0;
 	memcpy(hcr, core->hcr, sizeof(hcr));
 	act = cx3_fault(hca, CX3_FP_CMD, hcr[6] & 0xfff, &arg);
 	/* a fault may have killed the firmware just now */

@@ -130,6 +130,7 @@ struct cx3_late {
  * @cmd_count: commands executed
  * @silent: firmware answers no command any more (fault)
  * @excused: a fault was injected that justifies a reset with live objects
+ * @cut_off: until then a running device may try in vain for the bus it was denied, in virtual ns
  * @finished: CLOSE_HCA was seen, nothing but unmapping may follow
  * @fa_pages: firmware area pages mapped
  * @aux_pages: auxiliary ICM pages mapped
@@ -164,6 +165,7 @@ struct cx3_core {
 	u64 cmd_count;
 	bool silent;
 	bool excused;
+	u64 cut_off;
 	bool finished;
 	u32 fa_pages;
 	u32 aux_pages;

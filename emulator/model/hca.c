@@ -169,12 +169,21 @@ void cx3_log(struct cx3_hca *hca, enum cx3_log_level level, const char *fmt, ...
 
 /* ---------------------------------------------------------------------- DMA */
 
+/*
+ * A driver that must end the device at once takes bus mastering away first, so that memory is safe,
+ * and resets it then. In between the device tries in vain: that is no mistake of the driver, unless
+ * the reset does not come, or it asks for more itself.
+ */
+#define CUT_OFF_NS 2000000000ull
+
 /* One answer for both directions: may the device use the bus? */
 static int dma_gate(struct cx3_hca *hca, u64 addr, u32 len)
 {
 	if (hca->gone)
 		return CX3_E_DMA;
 	if (!hca->bus_master) {
+		if (cx3_now(hca) < hca->core->cut_off)
+			return CX3_E_DMA;
 		cx3_violation(hca, CX3_V_DMA_NO_MASTER, "DMA of %u bytes at %llx, bus master off",
 			      len, addr);
 		return CX3_E_DMA;
@@ -253,9 +262,11 @@ void cx3_soft_reset(struct cx3_hca *hca)
 {
 	/*
 	 * A driver that was told of a fatal error, or lost a command, resets
-	 * with everything still in place. Otherwise it forgot to close.
+	 * with everything still in place, and so does one that has taken bus
+	 * mastering away because it must stop at once (the machine goes down).
+	 * Otherwise it forgot to close.
 	 */
-	if (hca->phase == CX3_PH_RUN && !hca->core->excused)
+	if (hca->phase == CX3_PH_RUN && !hca->core->excused && hca->bus_master)
 		cx3_violation(hca, CX3_V_LEFT_OVER, "reset of a running device: %u things live",
 			      cx3_audit(hca, NULL, NULL));
 	reset_all(hca);
@@ -291,6 +302,10 @@ void cx3_excuse_reset(struct cx3_hca *hca)
 
 void cx3_set_bus_master(struct cx3_hca *hca, bool on)
 {
+	if (on)
+		hca->core->cut_off = 0;
+	else if (hca->bus_master && hca->phase == CX3_PH_RUN)
+		hca->core->cut_off = cx3_now(hca) + CUT_OFF_NS;
 	hca->bus_master = on;
 }
 

@@ -263,6 +263,40 @@ static void test_gone(void)
 	rig_down(&r);
 }
 
+/* The device has something to say by itself. */
+static void say(struct rig_hca *p)
+{
+	cx3_enter(p->hca);
+	cx3_event_num(p->hca, CX3_EV_COMM_EST, 1);
+	cx3_leave(p->hca);
+}
+
+static void test_cut_off(void)
+{
+	static struct rig r;
+	struct rig_hca *p = &r.h[0], *late = &r.h[1];
+
+	rig_up(&r);
+	cx3_set_bus_master(p->hca, false);
+	cx3_set_bus_master(late->hca, false);
+	fake_run(&r.world, 1900000000);
+	say(p);
+	tap_eq(p->host.violations, 0, "cut off, it may try in vain for a moment");
+	tap_eq(p->host.bad_dma, 0, "and nothing goes to the bus");
+	fake_run(&r.world, 200000000);
+	say(late);
+	tap_ok(bare_violated(late, "dma-no-master"), "then it should have been reset");
+	cx3_set_bus_master(p->hca, true);
+	cx3_set_bus_master(p->hca, false);
+	rig_cmd_try(p, OP_QUERY_FW, 0, 0, NULL, 0, 0, NULL);
+	tap_ok(bare_violated(p, "dma-no-master"), "a command asks for more: a violation at once");
+	p->host.violations = 0;
+	rig_mmio32(p, 0, 0xf0010, 1);
+	tap_eq(p->host.violations, 0, "the reset of a running device that is cut off is none");
+	tap_eq(cx3_audit(p->hca, NULL, NULL), 0, "and ends everything");
+	rig_down(&r);
+}
+
 static void test_close(void)
 {
 	static struct rig r;
@@ -321,6 +355,7 @@ int main(void)
 	test_late_and_silent();
 	test_fatal();
 	test_gone();
+	test_cut_off();
 	test_close();
 	test_no_memory();
 	return tap_done();

@@ -118,14 +118,6 @@ class Hcas:
             found += [f'{name}: {line}' for line in new.splitlines() if VIOLATION.search(line)]
         return found
 
-    def beyond_cut_off(self):
-        """Violations since the last call but those of a card that was cut off from memory on purpose.
-
-        A card whose firmware does not end it is cut off (bus mastering off, read back). It then goes on
-        in vain with what its ports receive, until the next probe resets it; nothing else is allowed.
-        """
-        return [x for x in self.violations() if 'violation dma-no-master' not in x]
-
     def stop(self):
         for child, path in self._switches.values():
             child.terminate()

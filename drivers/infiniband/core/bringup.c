@@ -23,6 +23,7 @@ void ib_bringup_hca(struct ib_hca *hca)
 	spin_lock_irq(&hca->lock);
 	hca->active = true;
 	WRITE_ONCE(hca->quiet, false);
+	hca->subdued = false;
 	spin_unlock_irq(&hca->lock);
 	ib_gate_open(&hca->gate);
 	err = hca->ops->start(hca);

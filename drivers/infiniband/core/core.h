@@ -113,7 +113,7 @@ void ib_bringup_hca(struct ib_hca *hca);
 void ib_bringup_device(struct ib_hca *hca);
 int ib_teardown_device(struct ib_hca *hca);
 int ib_teardown_hca(struct ib_hca *hca);
-void ib_teardown_prove_quiet(struct ib_hca *hca);
+void ib_teardown_cut_off(struct ib_hca *hca);
 void ib_halt(struct ib_hca *hca);
 
 /* ---- lockdep (lockmap.c) ---- */

@@ -14,7 +14,7 @@
 #include "core.h"
 #include "trace.h"
 
-#define IB_SETTLE_SHUTDOWN_MS 1000
+#define IB_SETTLE_SHUTDOWN_MS 3000	/* a reset takes one second and more */
 
 static const char *const ib_goal_names[] = {
 	[IB_GOAL_RUN] = "run",

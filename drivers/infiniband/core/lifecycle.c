@@ -145,7 +145,7 @@ static void ib_life_quiet(struct ib_hca *hca)
 {
 	dev_err(hca->parent, "the HCA is gone: %s\n", hca->gone_cause);
 	ib_thread_wait(hca, "command waiters to be told", IB_UNTIL_NEVER, ib_aborts_over, hca);
-	ib_teardown_prove_quiet(hca);
+	ib_teardown_cut_off(hca);
 	WRITE_ONCE(hca->gone_done, true);
 	ib_hca_wake(hca);
 }
@@ -170,9 +170,9 @@ static void ib_life_flush(struct ib_hca *hca, struct ib_device *device)
  * @hca: the HCA
  *
  * In this order, since a completed work request lets its owner free memory: no command waits any
- * more; the hardware cannot write to memory any more, proven; only then work requests end by
- * software. If it cannot be proven they end all the same, since their owners wait, but what the
- * hardware may still write to is not given back (&ib_hca.quiet).
+ * more; the hardware cannot write to memory any more, proven, and is reset; only then work requests
+ * end by software. If it cannot be proven they end all the same, since their owners wait, but what
+ * the hardware may still write to is not given back (&ib_hca.quiet).
  *
  * Context: the lifecycle thread, from every wait and every turn of its loop.
  */

@@ -141,27 +141,82 @@ int ib_teardown_device(struct ib_hca *hca)
 	return err;
 }
 
-/**
- * ib_teardown_prove_quiet() - can the hardware still write to memory?
- * @hca: the HCA
- *
- * Asks the driver to end it, the softer way first; the answer is in &ib_hca.quiet.
- *
- * Context: the lifecycle thread.
+static int ib_reset(struct ib_hca *hca)
+{
+	int err = hca->ops->reset(hca);
+
+	trace_ib_teardown_hardware(hca, "reset", err);
+	hca->subdued = !err;
+	return err;
+}
+
+/*
+ * Can the hardware still write to memory?  Asks the driver to end it, the softer way first; the
+ * answer is in &ib_hca.quiet.
  */
-void ib_teardown_prove_quiet(struct ib_hca *hca)
+static void ib_prove_quiet(struct ib_hca *hca)
 {
 	int err = hca->ops->quiet(hca);
 
 	trace_ib_teardown_hardware(hca, "quiet", err);
-	if (err) {
-		err = hca->ops->reset(hca);
-		trace_ib_teardown_hardware(hca, "reset", err);
-	}
+	if (err)
+		err = ib_reset(hca);
 	WRITE_ONCE(hca->quiet, !err);
 	if (err)
 		dev_err(hca->parent,
 			"not proven quiet (%d): memory it may write to is kept for ever\n", err);
+}
+
+static bool ib_gates_drained(void *arg)
+{
+	struct ib_hca *hca = arg;
+
+	return hca->gate.drained && (!hca->device || hca->device->gate.drained);
+}
+
+/* Will the PCI core reset the function, or may its registers not be touched until it has? */
+static bool ib_others_reset(const struct ib_hca *hca)
+{
+	return READ_ONCE(hca->holds) & (IB_HOLD_ERROR | IB_HOLD_RESET);
+}
+
+/*
+ * After GONE and at a shutdown the function is cut off from memory but knows nothing of that: it
+ * goes on, in vain, with what its ports receive and with what was posted.  So it is reset, if the
+ * proof was not a reset already.  Should that fail, the proof stands, and the next start tries it
+ * again.
+ */
+static void ib_subdue(struct ib_hca *hca)
+{
+	int err;
+
+	if (!ib_hca_is_over(hca) || !hca->quiet || hca->subdued || ib_others_reset(hca))
+		return;
+	err = ib_reset(hca);
+	if (err)
+		dev_warn(hca->parent, "cut off from memory but not reset (%d): goes on in vain\n",
+			 err);
+}
+
+/**
+ * ib_teardown_cut_off() - stop hardware that its firmware does not stop
+ * @hca: the HCA; GONE or SHUTDOWN, and its gates refuse
+ *
+ * Bus mastering goes off at once, whoever is inside.  Those who are inside find dead hardware and
+ * are given a second to leave, so that none of them touches a register during the reset that
+ * follows.
+ *
+ * Context: the lifecycle thread.
+ */
+void ib_teardown_cut_off(struct ib_hca *hca)
+{
+	ib_prove_quiet(hca);
+	ib_gate_close(&hca->gate);
+	if (hca->device)
+		ib_gate_close(&hca->device->gate);
+	if (ib_halt_wait(hca, "sections inside the gates", ib_gates_drained))
+		dev_err(hca->parent, "stopped with somebody inside the gate\n");
+	ib_subdue(hca);
 }
 
 /**
@@ -191,7 +246,8 @@ int ib_teardown_hca(struct ib_hca *hca)
 	ib_teardown_end(hca);
 	if (err)
 		return err;
-	ib_teardown_prove_quiet(hca);
+	ib_prove_quiet(hca);
+	ib_subdue(hca);
 	/* From here on nobody can declare it lost; a last abort() may still be running. */
 	spin_lock_irq(&hca->lock);
 	hca->up = false;
@@ -200,18 +256,9 @@ int ib_teardown_hca(struct ib_hca *hca)
 	spin_unlock_irq(&hca->lock);
 	if (ib_halt_wait(hca, "a last abort", ib_aborts_over))
 		hca->quiet = false;
-	if (started) {
-		hca->ops->release(hca, hca->quiet);
-		trace_ib_teardown_hardware(hca, "release", hca->quiet);
-	}
+	hca->ops->release(hca, hca->quiet);
+	trace_ib_teardown_hardware(hca, "release", hca->quiet);
 	return 0;
-}
-
-static bool ib_gates_drained(void *arg)
-{
-	struct ib_hca *hca = arg;
-
-	return hca->gate.drained && (!hca->device || hca->device->gate.drained);
 }
 
 /**
@@ -219,22 +266,14 @@ static bool ib_gates_drained(void *arg)
  * @hca: the HCA, in any condition
  *
  * The gates have refused since the goal was raised, so transmits and verbs fail softly.  The order
- * is that of GONE: bus mastering goes off at once, whoever is inside; those who are inside find
- * dead hardware and are given a second to leave.  Nothing is freed: clients are still there and
- * will run until the power goes.
+ * is that of GONE.  Nothing is freed: clients are still there and will run until the power goes.
  *
  * Context: the lifecycle thread.
  */
 void ib_halt(struct ib_hca *hca)
 {
-	if (hca->active) {
-		ib_gate_close(&hca->gate);
-		if (hca->device)
-			ib_gate_close(&hca->device->gate);
-		ib_teardown_prove_quiet(hca);
-		if (ib_halt_wait(hca, "sections inside the gates", ib_gates_drained))
-			dev_err(hca->parent, "stopped with somebody inside the gate\n");
-	}
+	if (hca->active)
+		ib_teardown_cut_off(hca);
 	spin_lock_irq(&hca->lock);
 	hca->halted = true;
 	wake_up_all(&hca->wait);

@@ -45,6 +45,7 @@ struct fake_provider_device {
  * @now: what the clock shows, in milliseconds
  * @stuck: what the lifecycle thread is kept by and has been waited for, or NULL
  * @alive: between start and quiet: hardware may be touched
+ * @tried: since its start somebody has tried to make it quiet
  * @stopped: the present device has been stopped: its verbs must not come
  * @bound: its provider is bound
  * @added: it has been added and not removed
@@ -74,6 +75,7 @@ struct fake_hca {
 	atomic64_t now;
 	const char *stuck;
 	bool alive;
+	bool tried;
 	bool stopped;
 	bool bound;
 	bool added;

@@ -70,6 +70,7 @@ static int fake_start(struct ib_hca *hca)
 	}
 	if (ib_hca_is_gone(hca))
 		return -EIO;
+	WRITE_ONCE(fake->tried, false);
 	WRITE_ONCE(fake->alive, true);
 	return 0;
 }
@@ -94,6 +95,7 @@ static int fake_quiet(struct ib_hca *hca)
 	struct fake_hca *fake = to_fake(hca);
 
 	atomic_inc(&fake->quiets);
+	WRITE_ONCE(fake->tried, true);
 	fake_hook(fake, "quiet");
 	if (fake->quiet_fails) {
 		fake->quiet_fails--;
@@ -143,7 +145,7 @@ static void fake_device_flush(struct ib_device *device)
 	struct fake_hca *fake = to_fake(device->hca);
 
 	atomic_inc(&fake->flushes);
-	if (READ_ONCE(fake->alive) && !fake->quiet_fails && !atomic_read(&fake->resets))
+	if (READ_ONCE(fake->alive) && !READ_ONCE(fake->tried))
 		fake_breach("work requests flushed before the hardware was quiet");
 	if (READ_ONCE(fake->stopped))
 		fake_breach("flush after stop");

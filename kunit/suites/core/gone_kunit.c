@@ -208,6 +208,133 @@ static void gone_never_quiet(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_flow_join(&flow), -EIO);
 }
 
+/* ---- the reset of a function that its firmware has not stopped ---- */
+
+/* Words, each with its blank, in the order in which the callbacks came. */
+static void record(struct fake_hca *fake, const char *where)
+{
+	char *words = fake->data;
+	size_t have = strlen(words);
+
+	snprintf(words + have, 64 - have, "%s ", where);
+}
+
+static struct fake_hca *recorded(struct kunit *test)
+{
+	struct fake_hca *fake = fake_hca_create(test, "lr-gone");
+
+	fake->data = kunit_kzalloc(test, 64, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fake->data);
+	KUNIT_ASSERT_EQ(test, fake_hca_up(fake), 0);
+	fake->hook = record;
+	return fake;
+}
+
+static void remove_recorded(struct kunit *test, struct fake_hca *fake, int result)
+{
+	struct fake_flow flow;
+
+	fake_flow_start(&flow, fake_run_remove, fake);
+	KUNIT_EXPECT_TRUE(test, fake_advance_to(fake, &flow.done, 15000));
+	KUNIT_EXPECT_EQ(test, fake_flow_join(&flow), result);
+	fake->hook = NULL;
+}
+
+/* Bus mastering off, reset, work requests end, memory goes back; the reset once. */
+static void gone_then_reset(struct kunit *test)
+{
+	struct fake_hca *fake = recorded(test);
+
+	ib_hca_raise(fake->hca, IB_GOAL_REMOVE);
+	ib_hca_gone(fake->hca, "no answer to a command");
+	remove_recorded(test, fake, 0);
+	KUNIT_EXPECT_STREQ(test, (char *)fake->data,
+			   "quiet reset flush device_stop stop quiet release ");
+	KUNIT_EXPECT_EQ(test, atomic_read(&fake->resets), 1);
+}
+
+/* A polite end needs none: the firmware has stopped the function. */
+static void polite_without_reset(struct kunit *test)
+{
+	struct fake_hca *fake = recorded(test);
+
+	remove_recorded(test, fake, 0);
+	KUNIT_EXPECT_STREQ(test, (char *)fake->data, "device_stop stop quiet release ");
+}
+
+/* The reset fails: bus mastering was off all the same, so memory goes back. */
+static void gone_reset_fails(struct kunit *test)
+{
+	struct fake_hca *fake = recorded(test);
+
+	fake->reset_fails = 100;
+	ib_hca_gone(fake->hca, "no answer to a command");
+	remove_recorded(test, fake, 0);
+	KUNIT_EXPECT_TRUE(test, fake->released_quiet);
+	KUNIT_EXPECT_GE(test, atomic_read(&fake->resets), 1);
+}
+
+static const enum ib_hold others_holds[] = { IB_HOLD_ERROR, IB_HOLD_RESET };
+
+static void holds_desc(const enum ib_hold *hold, char *desc)
+{
+	strscpy(desc, *hold == IB_HOLD_ERROR ? "PCI error" : "function reset",
+		KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(holds, others_holds, holds_desc);
+
+/* The PCI core is resetting it: nobody else does. */
+static void gone_others_reset(struct kunit *test)
+{
+	const enum ib_hold *hold = test->param_value;
+	struct fake_hca *fake = recorded(test);
+
+	ib_hca_hold(fake->hca, *hold);
+	ib_hca_gone(fake->hca, "PCI error");
+	let_settle(fake);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fake->resets), 0);
+	KUNIT_EXPECT_TRUE(test, fake->released_quiet);
+	ib_hca_permit(fake->hca, *hold);
+	let_settle(fake);
+	KUNIT_EXPECT_TRUE(test, fake_is_live(fake));
+	fake->hook = NULL;
+}
+
+/* Somebody is inside: bus mastering goes off at once, the reset waits, but not for ever. */
+static void reset_after_insiders(struct kunit *test, bool leaves)
+{
+	struct fake_hca *fake = fake_hca_create(test, "lr-gone");
+
+	KUNIT_ASSERT_EQ(test, fake_hca_up(fake), 0);
+	KUNIT_ASSERT_EQ(test, ib_hca_enter(fake->hca), 0);
+	ib_hca_gone(fake->hca, "no answer to a command");
+	/* The clock stands. */
+	KUNIT_EXPECT_TRUE(test, LR_WAIT(atomic_read(&fake->quiets) == 1, 1000));
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fake->resets), 0);
+	if (leaves)
+		ib_hca_exit(fake->hca);
+	else
+		fake_advance(fake, fake->hca->limits.gate);
+	KUNIT_EXPECT_TRUE(test, LR_WAIT(atomic_read(&fake->resets) == 1, 1000));
+	if (!leaves)
+		ib_hca_exit(fake->hca);
+	let_settle(fake);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fake->resets), 1);
+	KUNIT_EXPECT_TRUE(test, fake_is_live(fake));
+}
+
+static void gone_reset_after_insiders(struct kunit *test)
+{
+	reset_after_insiders(test, true);
+}
+
+static void gone_reset_beside_insiders(struct kunit *test)
+{
+	reset_after_insiders(test, false);
+}
+
 /* A reading of all-ones after the hardware was stopped means nothing. */
 static void gone_when_down(struct kunit *test)
 {
@@ -230,6 +357,12 @@ static struct kunit_case gone_cases[] = {
 	KUNIT_CASE(gone_in_peace),
 	KUNIT_CASE(gone_quiet_by_reset),
 	KUNIT_CASE(gone_never_quiet),
+	KUNIT_CASE(gone_then_reset),
+	KUNIT_CASE(polite_without_reset),
+	KUNIT_CASE(gone_reset_fails),
+	KUNIT_CASE_PARAM(gone_others_reset, holds_gen_params),
+	KUNIT_CASE(gone_reset_after_insiders),
+	KUNIT_CASE(gone_reset_beside_insiders),
 	KUNIT_CASE(gone_when_down),
 	KUNIT_CASE_PARAM(gone_at_step, moment_gen),
 	{}

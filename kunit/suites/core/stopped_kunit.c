@@ -212,6 +212,7 @@ static void stopped_shutdown_frees_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&fake->stops) + atomic_read(&fake->releases), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fake->aborts), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fake->quiets), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fake->resets), 1);
 	KUNIT_EXPECT_FALSE(test, fake->alive);
 }
 

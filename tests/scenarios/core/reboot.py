@@ -7,7 +7,7 @@
 # modules: ours
 # limit: 400
 # alone: yes
-"""The reboot notifier, seen in the trace on the console: goal SHUTDOWN, quiet, and no client is called."""
+"""The reboot notifier, seen in the trace on the console: goal SHUTDOWN, quiet, reset, and no client is called."""
 import os
 import re
 
@@ -32,8 +32,8 @@ def scenario(t):
     for hca in hcas:
         mine = re.findall(rf'ib_teardown_(\w+): hca={re.escape(hca)} (.*)', said)
         what = [f'{event} {word.split()[-2]}' for event, word in mine]
-        t.equal([x for x in what if x.startswith(('goal', 'hardware'))], ['goal shutdown', 'hardware quiet'],
-                f'{hca}: stopped, proven quiet')
+        t.equal([x for x in what if x.startswith(('goal', 'hardware'))],
+                ['goal shutdown', 'hardware quiet', 'hardware reset'], f'{hca}: stopped, proven quiet, reset')
         t.equal([x for x in what if x.startswith(('remove', 'state', 'drop'))], [], f'{hca}: nobody is called')
     modules.install(t.vm, modules.ours(t.vm.kernel.name))
     t.vm.sh('modprobe mlx4_core')

@@ -180,6 +180,8 @@ static int cmd_poll(struct mlx4_dev *dev, struct mlx4_call *call, unsigned int m
 			ib_hca_gone(dev->hca, "command register stays busy");
 		return -EIO;
 	}
+	if (ib_hca_is_over(dev->hca))
+		return -EIO;
 	hcr_post(cmd, call, U16_MAX, false);
 	err = hcr_wait(dev, ms);
 	if (err)
@@ -247,6 +249,9 @@ static int cmd_by_event(struct mlx4_dev *dev, struct mlx4_call *call, unsigned i
 		return -EIO;
 	scoped_guard(mutex, &cmd->post) {
 		err = hcr_wait(dev, POST_MS);
+		/* Who is inside the gate may have been overtaken by an end without the firmware. */
+		if (!err && ib_hca_is_over(dev->hca))
+			err = -EIO;
 		if (!err)
 			hcr_post(cmd, call, slot->token, true);
 	}

@@ -18,6 +18,8 @@
 #define INIT_HCA_VERSION	2
 #define FLAG_IPOIB_CSUM		BIT_ULL(7)
 #define FLAG_WINDOWS		BIT_ULL(16)
+#define RESET_PATIENCE_MS	10000	/* of a start */
+#define CUT_OFF_PATIENCE_MS	500	/* of an end */
 #define SPECIAL_QPS		8	/* QP0 and QP1 of two ports, and four unused ones */
 
 static int function_start(struct mlx4_dev *dev)
@@ -27,7 +29,7 @@ static int function_start(struct mlx4_dev *dev)
 	/* Nothing may be written to memory by what ran on the card before. */
 	err = mlx4_bus_master(dev, false);
 	if (!err)
-		err = mlx4_reset(dev);
+		err = mlx4_reset(dev, RESET_PATIENCE_MS);
 	if (!err)
 		err = mlx4_bus_master(dev, true);
 	return err;
@@ -141,7 +143,7 @@ static const struct mlx4_step steps[] = {
 	{ "firmware", mlx4_fw_start, mlx4_fw_stop, mlx4_fw_free },
 	{ "health", mlx4_health_start, mlx4_health_stop },
 	{ "capabilities", mlx4_caps_read },
-	{ "ICM", mlx4_icm_start, mlx4_icm_stop },
+	{ "ICM", mlx4_icm_start, mlx4_icm_stop, mlx4_icm_aux_free },
 	{ "tables", mlx4_icm_reserve, mlx4_icm_unreserve, mlx4_icm_free },
 	{ "INIT_HCA", hca_init, hca_close },
 	{ "MTTs", mlx4_mtt_start, mlx4_mtt_stop },
@@ -199,7 +201,10 @@ static int mlx4_hca_reset(struct ib_hca *hca)
 
 	if (mlx4_is_absent(dev))
 		return 0;
-	return mlx4_reset(dev) ?: mlx4_bus_master(dev, false);
+	/* Its registers do not answer before the PCI core has reset the slot. */
+	if (pci_channel_offline(dev->pdev))
+		return -EIO;
+	return mlx4_reset(dev, CUT_OFF_PATIENCE_MS) ?: mlx4_bus_master(dev, false);
 }
 
 static void mlx4_hca_release(struct ib_hca *hca, bool quiet)

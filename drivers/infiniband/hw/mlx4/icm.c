@@ -211,6 +211,11 @@ void mlx4_icm_stop(struct mlx4_dev *dev)
 		mlx4_cmd(dev, &call);
 }
 
+void mlx4_icm_aux_free(struct mlx4_dev *dev)
+{
+	mlx4_chunk_free(dev, &dev->aux);
+}
+
 /* What lies at the start of each table belongs to the firmware and is mapped for good. */
 int mlx4_icm_reserve(struct mlx4_dev *dev)
 {
@@ -261,5 +266,4 @@ void mlx4_icm_free(struct mlx4_dev *dev)
 		kvfree(table->chunks);
 		table->chunks = NULL;
 	}
-	mlx4_chunk_free(dev, &dev->aux);
 }

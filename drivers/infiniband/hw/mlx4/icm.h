@@ -123,6 +123,7 @@ int mlx4_icm_layout(struct mlx4_dev *dev, const void *cap);
 
 int mlx4_icm_start(struct mlx4_dev *dev);
 void mlx4_icm_stop(struct mlx4_dev *dev);
+void mlx4_icm_aux_free(struct mlx4_dev *dev);
 void mlx4_icm_free(struct mlx4_dev *dev);
 int mlx4_icm_reserve(struct mlx4_dev *dev);
 void mlx4_icm_unreserve(struct mlx4_dev *dev);

@@ -236,6 +236,7 @@ static pci_ers_result_t mlx4_error_detected(struct pci_dev *pdev, pci_channel_st
 static pci_ers_result_t mlx4_slot_reset(struct pci_dev *pdev)
 {
 	pci_restore_state(pdev);
+	pci_save_state(pdev);
 	return pci_device_is_present(pdev) ? PCI_ERS_RESULT_RECOVERED : PCI_ERS_RESULT_DISCONNECT;
 }
 
@@ -293,4 +294,6 @@ module_pci_driver(mlx4_driver);
 
 MODULE_DESCRIPTION("LastRef: ConnectX-3 PCI function");
 MODULE_LICENSE("GPL");
+#ifdef LASTREF_VERSION
 MODULE_VERSION(LASTREF_VERSION);
+#endif

@@ -201,12 +201,13 @@ extern const struct ib_hca_ops mlx4_hca_ops;
 /**
  * mlx4_reset() - reset the function and wait until it answers again
  * @dev: the HCA
+ * @patience_ms: how long to wait for somebody else who may be resetting it
  *
  * Saves and restores the configuration space.  Sleeps a second and more.
  *
  * Return: 0; -EAGAIN: somebody holds the reset semaphore; -ENODEV: it did not come back.
  */
-int mlx4_reset(struct mlx4_dev *dev);
+int mlx4_reset(struct mlx4_dev *dev, unsigned int patience_ms);
 
 /**
  * mlx4_is_absent() - does the function not answer at all?

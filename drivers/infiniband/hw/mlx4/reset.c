@@ -8,7 +8,6 @@
 
 #include "mlx4.h"
 
-#define SEM_TRIES	10000	/* of a millisecond each: somebody else may be resetting it */
 #define SETTLE_MS	1000	/* the card does not answer during this */
 #define ANSWER_TRIES	2000	/* of a millisecond each, after that */
 
@@ -37,11 +36,11 @@ int mlx4_bus_master(struct mlx4_dev *dev, bool on)
 }
 
 /* Reading the semaphore takes it; the reset gives it back. */
-static int take_reset_semaphore(struct mlx4_dev *dev)
+static int take_reset_semaphore(struct mlx4_dev *dev, unsigned int tries)
 {
 	unsigned int i;
 
-	for (i = 0; i < SEM_TRIES; i++) {
+	for (i = 0; i < tries; i++) {
 		if (!ioread32(dev->bar0 + MLX4_REG_RESET_SEM))
 			return 0;
 		if (mlx4_is_absent(dev))
@@ -51,12 +50,12 @@ static int take_reset_semaphore(struct mlx4_dev *dev)
 	return -EAGAIN;
 }
 
-int mlx4_reset(struct mlx4_dev *dev)
+int mlx4_reset(struct mlx4_dev *dev, unsigned int patience_ms)
 {
 	unsigned int i;
 	int err;
 
-	err = take_reset_semaphore(dev);
+	err = take_reset_semaphore(dev, patience_ms);
 	if (err) {
 		dev_err(dev->dev, "cannot take the reset semaphore: %d\n", err);
 		return err;
@@ -73,6 +72,8 @@ int mlx4_reset(struct mlx4_dev *dev)
 		return -ENODEV;
 	}
 	pci_restore_state(dev->pdev);
+	/* The slot reset of PCI error recovery restores what was saved last, and that only once. */
+	pci_save_state(dev->pdev);
 	mlx4_cmd_reset(dev);
 	return 0;
 }

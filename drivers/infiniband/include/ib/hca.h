@@ -64,7 +64,8 @@ enum ib_hold {
  * @owner: the driver's module
  * @start: bring the hardware from any condition (cold, after a fatal error, after sleep) to running
  *	firmware with interrupts; the gate is open, so commands enter it as always.  On an error
- *	everything it did is undone, @stop is not called and @release is.  May sleep.
+ *	it has undone what it did, memory excepted that the hardware may know of: @stop is not
+ *	called, but @release is when the hardware is quiet.  May sleep.
  * @stop: orderly end.  Talks to the firmware only as far as ib_hca_enter() still lets it (after
  *	GONE it does not), frees the interrupts and synchronises with their handlers.  May sleep,
  *	cannot fail, called exactly once for each successful @start, no device is there any more.
@@ -74,10 +75,13 @@ enum ib_hold {
  * @quiet: bus mastering off and read back.  Never talks to the firmware.  May sleep, at most for a
  *	second; called after GONE, at shutdown (with clients still there) and after @stop.
  *	Gives 0 when the hardware can no longer write to memory.
- * @reset: function reset, or proof of absence, when @quiet could not confirm.  May sleep.
- *	Gives 0 when the hardware can no longer write to memory.
- * @release: free what @start allocated.  @quiet false: the hardware may still write to memory, so
- *	what it knows the address of is left alone on purpose, DMA mappings included.
+ * @reset: function reset, or proof of absence; bus mastering is off afterwards.  Called where
+ *	@quiet could not confirm, and once after GONE and at a shutdown, since a function that its
+ *	firmware has not stopped goes on with what it was at.  May sleep, for a second or two.
+ *	Gives 0 when the function was reset: it can no longer write to memory.
+ * @release: free what @start allocated, however far it got.  @quiet false: the hardware may still
+ *	write to memory, so what it knows the address of is left alone on purpose, DMA mappings
+ *	included.
  *
  * All are called by the lifecycle thread of that HCA, one at a time, except @abort.
  */
@@ -179,6 +183,7 @@ struct ib_teardown {
  * @attending: the thread is dealing with GONE; its own
  * @aborting: how many calls of &ib_hca_ops.abort are under way
  * @quiet: the hardware has been proven unable to write to memory
+ * @subdued: reset since it was last started; the thread's own
  * @up: @start has succeeded and @stop has not run
  * @halted: goal SHUTDOWN has been reached
  * @idle: the thread has nothing to do
@@ -224,6 +229,7 @@ struct ib_hca {
 	bool attending;
 	unsigned int aborting;
 	bool quiet;
+	bool subdued;
 	bool up;
 	bool halted;
 	bool idle;

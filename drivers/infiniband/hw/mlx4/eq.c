@@ -24,7 +24,6 @@
 #include "mlx4.h"
 
 #define LOG_ASYNC_SIZE	9	/* commands outstanding and a burst of port and QP events */
-#define LOG_COMP_SIZE	12	/* a CQ has at most one event outstanding: so many CQs per queue */
 #define REPORT		128	/* entries consumed between two reports */
 
 #define ASYNC_EVENTS									\
@@ -272,7 +271,7 @@ static int eq_start(struct mlx4_dev *dev, unsigned int i)
 	eq->eqn = dev->caps.reserved_eqs + i;
 	eq->doorbell = dev->uar + eq->eqn / MLX4_EQS_PER_UAR * MLX4_UAR_SIZE + MLX4_UAR_EQ_DB +
 		       eq->eqn % MLX4_EQS_PER_UAR * 8;
-	err = eq_alloc(dev, eq, i ? LOG_COMP_SIZE : LOG_ASYNC_SIZE);
+	err = eq_alloc(dev, eq, i ? MLX4_LOG_COMP_EQ : LOG_ASYNC_SIZE);
 	if (err)
 		return err;
 	err = eq_icm_get(dev, eq);

@@ -10,6 +10,9 @@
 
 struct mlx4_dev;
 
+#define MLX4_LOG_COMP_EQ	12	/* log2 of the entries of a queue for completions */
+/* A CQ has one event at most in its queue; the rest is for those of CQs that have just gone. */
+#define MLX4_COMP_EQ_CQS	((1 << MLX4_LOG_COMP_EQ) - 256)
 #define MLX4_EQ_MAX	33	/* queues of one HCA: 32 for completions and one for the rest */
 
 /**

@@ -365,8 +365,7 @@ static void cq_fill_ring(struct mlx4_ib_dev *dev, void *context, const struct ml
 	mlx4_put(context, MLX4_CQC_MTT_LO, mtt & U32_MAX);
 }
 
-static int cq_to_hardware(struct mlx4_ib_dev *dev, struct mlx4_ib_cq *cq, u32 vector,
-			  bool *unanswered)
+static int cq_to_hardware(struct mlx4_ib_dev *dev, struct mlx4_ib_cq *cq, bool *unanswered)
 {
 	struct mlx4_call call = { .op = MLX4_SW2HW_CQ, .in_mod = cq->cqn };
 	int err;
@@ -375,12 +374,28 @@ static int cq_to_hardware(struct mlx4_ib_dev *dev, struct mlx4_ib_cq *cq, u32 ve
 	if (IS_ERR(call.in))
 		return PTR_ERR(call.in);
 	cq_fill_ring(dev, call.in->buf, &cq->buf, cq->log_size);
-	mlx4_put(call.in->buf, MLX4_CQC_EQN, mlx4_comp_eqn(dev->core, vector));
+	mlx4_put(call.in->buf, MLX4_CQC_EQN, mlx4_comp_eqn(dev->core, cq->vector));
 	mlx4_put(call.in->buf, MLX4_CQC_RECORD, cq->record.dma);
 	err = mlx4_cmd(dev->core, &call);
 	*unanswered = err && !call.status;
 	mlx4_mailbox_free(dev->core, call.in);
 	return err;
+}
+
+/*
+ * An event queue must not overrun, so it is given only as many CQs as it has entries for; who comes
+ * later gets the next one that has room.
+ */
+static int cq_vector_take(struct mlx4_ib_dev *dev, u32 wanted)
+{
+	unsigned int queues = dev->core->eqs.count - 1, i, vector;
+
+	for (i = 0; i < queues; i++) {
+		vector = (wanted % queues + i) % queues;
+		if (atomic_add_unless(&dev->vector_cqs[vector], 1, MLX4_COMP_EQ_CQS))
+			return vector;
+	}
+	return -ENOMEM;
 }
 
 /* One entry more than asked for stays free: a resize needs it. */
@@ -407,19 +422,25 @@ int mlx4_ib_cq_make(struct mlx4_ib_dev *dev, struct mlx4_ib_cq *cq, u32 cqe, u32
 	INIT_LIST_HEAD(&cq->recv_qps);
 	cq->arm_sn = 1;
 
+	err = cq_vector_take(dev, vector);
+	if (err < 0)
+		return err;
+	cq->vector = err;
 	err = mlx4_ib_number_alloc(dev, &dev->cqs, &dev->next_cqn, cq_tables,
 				   dev->core->icm.tables[MLX4_CQC].reserved, &cq->cqn);
 	if (err)
-		return err;
+		goto put_vector;
 	err = mlx4_ib_buf_alloc(dev, &cq->buf, MLX4_CQE_SIZE << cq->log_size);
 	if (!err)
 		err = mlx4_ib_record_alloc(dev, &cq->record);
 	if (!err)
-		err = cq_to_hardware(dev, cq, vector, &unanswered);
+		err = cq_to_hardware(dev, cq, &unanswered);
 	if (!err)
 		return 0;
 	mlx4_ib_buf_end(dev, &cq->buf, &cq->record, unanswered);
 	mlx4_ib_number_free(dev, &dev->cqs, cq_tables, cq->cqn);
+put_vector:
+	atomic_dec(&dev->vector_cqs[cq->vector]);
 	return err;
 }
 
@@ -439,6 +460,7 @@ void mlx4_ib_cq_unmake(struct mlx4_ib_dev *dev, struct mlx4_ib_cq *cq)
 	mlx4_ib_buf_free(dev, &cq->buf);
 	mlx4_ib_record_free(dev, &cq->record);
 	mlx4_ib_number_free(dev, &dev->cqs, cq_tables, cq->cqn);
+	atomic_dec(&dev->vector_cqs[cq->vector]);
 }
 
 int mlx4_ib_create_cq(struct ib_cq *ib, const struct ib_cq_init *init, struct ib_udata *udata)

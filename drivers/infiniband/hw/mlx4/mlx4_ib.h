@@ -54,6 +54,7 @@ struct mlx4_ib_srq;
  * @kept_lock: protects it
  * @cqs: CQs by number; the number is taken from create to release, the pointer stands there from
  *	create to detach
+ * @vector_cqs: how many CQs each event queue for completions has been given
  * @qps: QPs the same, by number modulo the number of QPs
  * @srqs: SRQs the same
  * @next_cqn: where to look for the next free number
@@ -81,6 +82,7 @@ struct mlx4_ib_dev {
 	spinlock_t kept_lock; /* kept */
 
 	struct xarray cqs;
+	atomic_t vector_cqs[MLX4_EQ_MAX];
 	struct xarray qps;
 	struct xarray srqs;
 	u32 next_cqn;
@@ -256,6 +258,7 @@ void mlx4_ib_number_hide(struct xarray *table, u32 number);
  * @ib: ib_core's part
  * @lock: protects all below, and the consuming ends of the work queues that complete here
  * @cqn: its number
+ * @vector: which of the event queues for completions it reports to, from 0
  * @buf: the ring
  * @log_size: log2 of its entries
  * @record: word 0: what has been consumed; word 1: how it was armed
@@ -273,6 +276,7 @@ struct mlx4_ib_cq {
 	struct ib_cq ib;
 	spinlock_t lock; /* see above */
 	u32 cqn;
+	unsigned int vector;
 	struct mlx4_ib_buf buf;
 	unsigned int log_size;
 	struct mlx4_ib_record record;

@@ -38,7 +38,7 @@
 
 static void eq_report(struct mlx4_eq *eq, bool arm)
 {
-	if (ib_hca_enter(eq->dev->hca))
+	if (READ_ONCE(eq->silent) || ib_hca_enter(eq->dev->hca))
 		return;
 	iowrite32be((arm ? MLX4_EQ_DB_ARM : 0) | (eq->index & MLX4_EQ_DB_INDEX), eq->doorbell);
 	ib_hca_exit(eq->dev->hca);
@@ -322,6 +322,18 @@ static int events_start(struct mlx4_dev *dev)
 	return mlx4_cmd(dev, &nop);
 }
 
+/* A late interrupt must not ring for a queue that has been taken back. */
+static void eqs_silence(struct mlx4_dev *dev)
+{
+	unsigned int i;
+
+	for (i = 0; i < dev->eqs.count; i++)
+		WRITE_ONCE(dev->eqs.eq[i].silent, true);
+	for (i = 0; i < dev->eqs.count; i++)
+		if (dev->eqs.eq[i].requested)
+			synchronize_irq(dev->eqs.eq[i].irq);
+}
+
 /* Undo vectors, queues and events as far as they got; memory stays with the queues. */
 void mlx4_interrupts_stop(struct mlx4_dev *dev)
 {
@@ -331,6 +343,7 @@ void mlx4_interrupts_stop(struct mlx4_dev *dev)
 	if (dev->eqs.mapped)
 		map_events(dev, false);
 	dev->eqs.mapped = false;
+	eqs_silence(dev);
 	while (i--) {
 		struct mlx4_eq *eq = &dev->eqs.eq[i];
 		struct mlx4_call call = { .op = MLX4_HW2SW_EQ, .op_mod = 1, .in_mod = eq->eqn };

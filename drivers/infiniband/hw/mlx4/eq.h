@@ -30,6 +30,7 @@ struct mlx4_dev;
  * @paged: @mtt is valid
  * @made: the HCA owns it, or may do so (SW2HW_EQ was sent)
  * @requested: its handler is installed
+ * @silent: its doorbell is not rung any more
  */
 struct mlx4_eq {
 	struct mlx4_dev *dev;
@@ -45,6 +46,7 @@ struct mlx4_eq {
 	bool paged;
 	bool made;
 	bool requested;
+	bool silent;
 };
 
 /**

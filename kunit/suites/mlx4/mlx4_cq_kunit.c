@@ -169,6 +169,7 @@ void cqs_buf_free(struct mlx4_ib_dev *dev, struct mlx4_ib_buf *buf)
 void cqs_buf_end(struct mlx4_ib_dev *dev, struct mlx4_ib_buf *buf, struct mlx4_ib_record *record,
 		 bool unanswered)
 {
+	cqs_buf_free(dev, buf);
 }
 
 int cqs_record_alloc(struct mlx4_ib_dev *dev, struct mlx4_ib_record *record)

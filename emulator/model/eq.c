@@ -302,6 +302,7 @@ enum cx3_status cx3_cmd_hw2sw_eq(struct cx3_hca *hca, struct cx3_cmd *cmd)
 	write_back(hca, eq, false);
 	if (cmd->has_out)
 		cx3_icm_read(hca, CX3_ICM_EQC, cmd->in_mod, 0, cmd->out, EQC_BYTES);
+	cx3_keep_drop(hca, late_entry, eq->obj.num);
 	cx3_obj_del(hca, CX3_EQ, &eq->obj);
 	cx3_free(hca, eq);
 	return CX3_OK;

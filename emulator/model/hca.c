@@ -262,11 +262,12 @@ void cx3_soft_reset(struct cx3_hca *hca)
 {
 	/*
 	 * A driver that was told of a fatal error, or lost a command, resets
-	 * with everything still in place, and so does one that has taken bus
-	 * mastering away because it must stop at once (the machine goes down).
-	 * Otherwise it forgot to close.
+	 * with everything still in place, and so does one that has just taken
+	 * bus mastering away because it must stop at once (the machine goes
+	 * down).  Otherwise it forgot to close.
 	 */
-	if (hca->phase == CX3_PH_RUN && !hca->core->excused && hca->bus_master)
+	if (hca->phase == CX3_PH_RUN && !hca->core->excused &&
+	    cx3_now(hca) >= hca->core->cut_off)
 		cx3_violation(hca, CX3_V_LEFT_OVER, "reset of a running device: %u things live",
 			      cx3_audit(hca, NULL, NULL));
 	reset_all(hca);

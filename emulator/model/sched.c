@@ -171,6 +171,10 @@ static void check_handed_over(struct cx3_qp *qp)
 	struct wqe_ctrl ctrl;
 
 	qp->sq.rung++;
+	/* One doorbell may tell of many, so it falls behind: not so far that it looks ahead. */
+	if ((u16)(qp->sq.next - qp->sq.rung) < 0x8000 &&
+	    (u16)(qp->sq.next - qp->sq.rung) > 0x4000)
+		qp->sq.rung = qp->sq.next - 0x4000;
 	if ((s16)(qp->sq.rung - qp->sq.next) <= 0 ||
 	    wqe_peek(qp, qp->sq.next, &ctrl) != WQE_NONE)
 		return;

@@ -291,9 +291,14 @@ static void test_cut_off(void)
 	rig_cmd_try(p, OP_QUERY_FW, 0, 0, NULL, 0, 0, NULL);
 	tap_ok(bare_violated(p, "dma-no-master"), "a command asks for more: a violation at once");
 	p->host.violations = 0;
+	cx3_set_bus_master(p->hca, true);
+	cx3_set_bus_master(p->hca, false);
 	rig_mmio32(p, 0, 0xf0010, 1);
-	tap_eq(p->host.violations, 0, "the reset of a running device that is cut off is none");
+	tap_eq(p->host.violations, 0, "the reset of a device that has just been cut off is none");
 	tap_eq(cx3_audit(p->hca, NULL, NULL), 0, "and ends everything");
+	late->host.violations = 0;
+	rig_mmio32(late, 0, 0xf0010, 1);
+	tap_ok(bare_violated(late, "left-over"), "one that ran on for long was forgotten");
 	rig_down(&r);
 }
 

@@ -87,7 +87,7 @@ static struct ipoib_group *ipoib_group_add(struct ipoib_iface *iface, const unio
 /* There is somebody who sends to it. */
 static struct ipoib_group *ipoib_group_add_sent(struct ipoib_iface *iface, const union ib_gid *mgid)
 {
-	if (atomic_read(&iface->sent_groups) >= IPOIB_SENT_GROUPS_MAX)
+	if (atomic_read(&iface->sent_groups) >= READ_ONCE(iface->sent_groups_max))
 		return NULL;
 	return ipoib_group_add(iface, mgid, true, GFP_ATOMIC);
 }

@@ -40,7 +40,7 @@
 #define IPOIB_PATH_QUEUE 3
 #define IPOIB_GROUP_QUEUE 64
 /* Groups of an interface that there are because somebody sends to them. */
-#define IPOIB_SENT_GROUPS_MAX 512
+#define IPOIB_SENT_GROUPS_MAX 4096
 /* Completions taken at a time. */
 #define IPOIB_BATCH 16
 
@@ -441,6 +441,7 @@ enum ipoib_kind {
  * @groups: &ipoib_group.node
  * @npaths: entries of @paths
  * @sent_groups: entries of @groups that senders made
+ * @sent_groups_max: how many those may be
  * @rx_napi: polls receives
  * @tx_napi: polls sends
  * @counts: for `ethtool -S`
@@ -512,6 +513,7 @@ struct ipoib_iface {
 	struct rhashtable groups;
 	atomic_t npaths;
 	atomic_t sent_groups;
+	int sent_groups_max;
 	struct napi_struct rx_napi;
 	struct napi_struct tx_napi;
 	struct ipoib_counts counts;

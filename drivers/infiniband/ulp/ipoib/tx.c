@@ -346,6 +346,8 @@ unsigned int ipoib_tx_keep(struct ipoib_iface *iface)
 	for (i = q->tx_tail; i != q->tx_head; i++) {
 		struct ipoib_tx *slot = &q->tx[i & (q->tx_size - 1)];
 
+		/* Its fragments hold their pages by themselves. */
+		skb_zcopy_clear(slot->skb, false);
 		skb_orphan(slot->skb);
 		skb_dst_drop(slot->skb);
 		nf_reset_ct(slot->skb);

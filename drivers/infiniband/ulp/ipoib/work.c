@@ -29,6 +29,7 @@ void ipoib_work_init(struct ipoib_iface *iface)
 	INIT_LIST_HEAD(&iface->group_notes);
 	INIT_LIST_HEAD(&iface->path_list);
 	INIT_LIST_HEAD(&iface->group_list);
+	iface->sent_groups_max = IPOIB_SENT_GROUPS_MAX;
 	INIT_LIST_HEAD(&iface->dev_node);
 	init_waitqueue_head(&iface->moved);
 	init_waitqueue_head(&iface->drained);

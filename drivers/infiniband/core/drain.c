@@ -130,7 +130,7 @@ static bool ib_drain_is_refused(const struct ib_qp *qp, int err)
 {
 	const struct ib_hca *hca = ib_object_hca(&qp->object);
 
-	return err == -EIO && (ib_hca_is_gone(hca) || READ_ONCE(hca->goal) == IB_GOAL_SHUTDOWN);
+	return err == -EIO && (ib_hca_is_gone(hca) || READ_ONCE(hca->shutdown));
 }
 
 /* Does it make sense to wait for a marker that perhaps could not be posted? */

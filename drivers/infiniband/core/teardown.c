@@ -146,7 +146,7 @@ static int ib_reset(struct ib_hca *hca)
 	int err = hca->ops->reset(hca);
 
 	trace_ib_teardown_hardware(hca, "reset", err);
-	hca->subdued = !err;
+	hca->subdued = true;
 	return err;
 }
 
@@ -183,8 +183,8 @@ static bool ib_others_reset(const struct ib_hca *hca)
 /*
  * After GONE and at a shutdown the function is cut off from memory but knows nothing of that: it
  * goes on, in vain, with what its ports receive and with what was posted.  So it is reset, if the
- * proof was not a reset already.  Should that fail, the proof stands, and the next start tries it
- * again.
+ * proof was not a reset already, and once: should that fail, the proof stands, and the next start
+ * tries it again.
  */
 static void ib_subdue(struct ib_hca *hca)
 {

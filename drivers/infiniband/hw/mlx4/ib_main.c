@@ -227,4 +227,6 @@ module_auxiliary_driver(mlx4_ib_driver);
 
 MODULE_DESCRIPTION("LastRef: ConnectX-3 verbs");
 MODULE_LICENSE("GPL");
+#ifdef LASTREF_VERSION
 MODULE_VERSION(LASTREF_VERSION);
+#endif

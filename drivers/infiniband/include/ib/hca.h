@@ -183,7 +183,7 @@ struct ib_teardown {
  * @attending: the thread is dealing with GONE; its own
  * @aborting: how many calls of &ib_hca_ops.abort are under way
  * @quiet: the hardware has been proven unable to write to memory
- * @subdued: reset since it was last started; the thread's own
+ * @subdued: a reset was tried since it was last started; the thread's own
  * @up: @start has succeeded and @stop has not run
  * @halted: goal SHUTDOWN has been reached
  * @idle: the thread has nothing to do

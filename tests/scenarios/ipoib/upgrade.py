@@ -72,7 +72,10 @@ def in_tree_again(t, root, release):
     t.ok(done.returncode == 0, 'make uninstall', done.stdout)
     t.vm.sh('rm -rf /lib/modules/$(uname -r)/updates; depmod')
     got = reload(t)
-    t.equal((got.status, NEWER in versions(t)), (0, False), 'reload: the in-tree modules run')
+    t.equal((got.status, NEWER in versions(t)), (0, False), 'reload: nothing of ours runs')
+    t.equal(t.vm.sh(f'for m in {MODULES}; do [ -d /sys/module/$m ] || echo $m; done').out, '',
+            'each of the in-tree modules does')
+    t.equal(t.vm.sh('ls /sys/class/infiniband | wc -l').out.strip(), '3', 'and drives its HCA')
     t.vm.sh('modprobe -r ib_ipoib ib_umad; rmmod mlx4_ib mlx4_core', check=False)
     t.equal([ipnet.audit(t, hca) for hca in range(3)], ['', '', ''], 'nothing is left in any HCA')
 

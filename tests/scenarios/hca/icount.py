@@ -16,6 +16,8 @@ import time
 import images
 import qmp
 
+# The fifth MAD_IFC answers 20 ms late: a fault script is as much part of a run as the workload.
+SCRIPT = ',faults=cmd:0x24+nth=5+delay=20000000'
 MODULES = ('mlx4_core', 'mlx4_ib', 'ib_umad', 'ib_uverbs', 'ib_ipoib')
 ICOUNT = ('-icount', 'shift=3,sleep=off', '-seed', '1',
           '-rtc', 'base=2024-01-01T00:00:00,clock=vm', '-cpu', 'max,rdrand=off,rdseed=off')
@@ -67,7 +69,7 @@ def run(t, kern, initrd, number, extra=''):
             'console=ttyS0 panic=-1 quiet nokaslr mitigations=off tsc=reliable no_timer_check '
             'initcall_blacklist=jent_mod_init rdinit=/bin/busybox -- sh /work',
             '-plugin', f'file={t.stage.hcas.plugin}', '-device', 'cx3-root-port,id=rp0,slot=1,chassis=1',
-            '-device', f'cx3-hca,id=hca,bus=rp0,port1=a,port2=a,log={base}.log,log-commands=on{extra}']
+            '-device', f'cx3-hca,id=hca,bus=rp0,port1=a,port2=a,log={base}.log,log-commands=on{SCRIPT}{extra}']
     with subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as child:
         try:
@@ -108,6 +110,7 @@ def scenario(t):
     t.ok('WORK-DONE' in text, 'the workload ran to its end', text[-800:])
     t.ok('icount=' in log and 'UNMAP_FA' in log, 'the log has every command with its instruction count', log[-400:])
     t.ok('cmd.MAD_IFC ' in counts, 'the counts can be read afterwards', counts)
+    t.equal(log.count('fault: '), 1, 'the fault that was given at the start struck once')
     t.equal(audit, '', 'nothing is left in the HCA')
     t.ok(runs[1][1] == log, 'the second run gives the same log, to the instruction',
          next((f'{a}\n{b}' for a, b in zip(log.splitlines(), runs[1][1].splitlines()) if a != b), 'length'))

@@ -4,8 +4,8 @@
  *
  * Everything is under the HCA's lock but the data path, which looks at the state under RCU only.
  * That keeps the object for a call that has begun, whatever its owner does meanwhile, but not what
- * the provider releases: the provider closes the object first, under a lock that the call takes.  An
- * owner that posts while it is reaped is fenced by the one grace period that the reaper waits
+ * the provider releases: the provider closes the object first, under a lock that the call takes.
+ * An owner that posts while it is reaped is fenced by the one grace period that the reaper waits
  * (reap.c).
  *
  * Waiting for callbacks costs no grace period: each object counts its own.

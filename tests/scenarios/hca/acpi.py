@@ -30,8 +30,11 @@ def unplug(t, name):
 def plug(t, name):
     text = t.vm.qmp.hmp('device_add ' + t.stage.hcas.device(0, 0, name, 'hcaport0'))
     t.ok(not text.strip(), f'{name}: plugged in', text)
-    # a subnet manager stays with the port it began with
-    t.vm.sh('killall -9 -w opensm; for i in $(seq 200); do [ -e /dev/infiniband/umad1 ] && exit 0; sleep 0.1; done; exit 1')
+    # A subnet manager stays with the port it began with, and with the name that port's HCA had then: udev
+    # gives it another.
+    t.vm.sh('killall -9 -w opensm; for i in $(seq 200); do [ -e /dev/infiniband/umad1 ] && break; sleep 0.1; done; '
+            'udevadm settle; for i in $(seq 100); do [ "$(cat /sys/class/infiniband/*/ports/*/state | '
+            'grep -c INIT)" = 2 ] && exit 0; sleep 0.1; done; exit 1')
     t.vm.start_sh('exec opensm -t 1000 -f /tmp/opensm.log')
     got = t.vm.sh(ib.PORTS_ACTIVE % 2, limit=90, check=False)
     t.equal(got.status, 0, f'{name}: opensm makes its ports ACTIVE')

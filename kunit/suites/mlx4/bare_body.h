@@ -3,20 +3,7 @@
 #include <linux/slab.h>
 #include <linux/xarray.h>
 
-struct mlx4_mailbox *mlx4_mailbox_alloc(struct mlx4_dev *dev)
-{
-	struct mlx4_mailbox *box = kzalloc(sizeof(*box) + MLX4_MAILBOX_SIZE, GFP_KERNEL);
-
-	if (!box)
-		return ERR_PTR(-ENOMEM);
-	box->buf = box + 1;
-	return box;
-}
-
-void mlx4_mailbox_free(struct mlx4_dev *dev, struct mlx4_mailbox *box)
-{
-	kfree(box);
-}
+#include "bare_mailbox.h"
 
 u64 mlx4_mtt_addr(struct mlx4_dev *dev, u32 index)
 {

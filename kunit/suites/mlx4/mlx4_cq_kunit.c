@@ -5,21 +5,9 @@
  *
  * The driver's file is part of this one, under other names: the driver may be there as well.
  */
-#define mlx4_cmd			cqs_cmd
-#define mlx4_mailbox_alloc		cqs_mailbox_alloc
-#define mlx4_mailbox_free		cqs_mailbox_free
-#define mlx4_mtt_addr			cqs_mtt_addr
-#define mlx4_comp_eqn			cqs_comp_eqn
-#define mlx4_ib_closed			cqs_closed
-#define mlx4_ib_buf_alloc		cqs_buf_alloc
-#define mlx4_ib_buf_free		cqs_buf_free
-#define mlx4_ib_buf_end			cqs_buf_end
-#define mlx4_ib_record_alloc		cqs_record_alloc
-#define mlx4_ib_record_free		cqs_record_free
-#define mlx4_ib_number_alloc		cqs_number_alloc
-#define mlx4_ib_number_free		cqs_number_free
-#define mlx4_ib_number_publish		cqs_number_publish
-#define mlx4_ib_number_hide		cqs_number_hide
+#define BARE(name) cqs_##name
+#include "bare.h"
+
 #define mlx4_ib_qp_sent			cqs_qp_sent
 #define mlx4_ib_qp_received		cqs_qp_received
 #define mlx4_ib_qp_take_flushed		cqs_qp_take_flushed
@@ -43,6 +31,8 @@
 #define ib_cq_completed			cqs_completed
 
 #include "ib_cq.c"
+
+#include "bare_body.h"
 
 #include <linux/module.h>
 
@@ -90,9 +80,19 @@ static void produce(struct cqs *c, u32 qpn, u8 opcode, bool send, u16 counter);
 
 /* ---- what the driver's file calls ---- */
 
-/* MODIFY_CQ: the HCA ends the old ring with a mark; a new one is found in the mailbox's MTT. */
+/* As a ring comes from the HCA: owned by it, whatever pass it will be written in @first. */
+static void fresh(u32 first, unsigned int log)
+{
+	for (u32 n = 0; n < BIT(log); n++)
+		mlx4_put(bare_ring + ((first + n) & (BIT(log) - 1)) * MLX4_CQE_SIZE,
+			 MLX4_CQE_OWNER, !ring_pass(log, first + n));
+}
+
+/* MODIFY_CQ: the HCA ends the old ring with a mark; the new one begins behind it. */
 int cqs_cmd(struct mlx4_dev *dev, struct mlx4_call *call)
 {
+	if (call->op_mod == MLX4_MODIFY_CQ_RESIZE)
+		fresh(present->produced + 1, mlx4_get(call->in->buf, MLX4_CQC_LOG_SIZE));
 	if (present->mark)
 		produce(present, 0, MLX4_CQE_RESIZED, false, 0);
 	return 0;
@@ -105,99 +105,6 @@ void cqs_completed(struct ib_cq *cq)
 int cqs_closed(struct mlx4_ib_dev *dev, struct mlx4_call *call)
 {
 	return 0;
-}
-
-struct mlx4_mailbox *cqs_mailbox_alloc(struct mlx4_dev *dev)
-{
-	struct mlx4_mailbox *box = kzalloc(sizeof(*box) + MLX4_MAILBOX_SIZE, GFP_KERNEL);
-
-	if (!box)
-		return ERR_PTR(-ENOMEM);
-	box->buf = box + 1;
-	return box;
-}
-
-void cqs_mailbox_free(struct mlx4_dev *dev, struct mlx4_mailbox *box)
-{
-	kfree(box);
-}
-
-u64 cqs_mtt_addr(struct mlx4_dev *dev, u32 index)
-{
-	return index * 8ULL;
-}
-
-u32 cqs_comp_eqn(const struct mlx4_dev *dev, u32 vector)
-{
-	return vector;
-}
-
-/* As it comes from the HCA: owned by it, whatever pass it will be written in first. */
-int cqs_buf_alloc(struct mlx4_ib_dev *dev, struct mlx4_ib_buf *buf, size_t size)
-{
-	unsigned int log = ilog2(size / MLX4_CQE_SIZE);
-	u32 i, n;
-
-	memset(buf, 0, sizeof(*buf));
-	buf->pieces = kzalloc(sizeof(*buf->pieces), GFP_KERNEL);
-	if (!buf->pieces)
-		return -ENOMEM;
-	buf->count = 1;
-	buf->shift = max_t(unsigned int, 12, ilog2(size));
-	buf->pieces->cpu = kzalloc(size, GFP_KERNEL);
-	if (!buf->pieces->cpu) {
-		kfree(buf->pieces);
-		return -ENOMEM;
-	}
-	/* The first index of the new ring is the one behind the mark. */
-	for (n = 0; n < BIT(log); n++) {
-		i = present->produced + 1 + n;
-		mlx4_put(ring_entry(buf, log, i), MLX4_CQE_OWNER, !ring_pass(log, i));
-	}
-	return 0;
-}
-
-void cqs_buf_free(struct mlx4_ib_dev *dev, struct mlx4_ib_buf *buf)
-{
-	if (!buf->pieces)
-		return;
-	kfree(buf->pieces->cpu);
-	kfree(buf->pieces);
-	memset(buf, 0, sizeof(*buf));
-}
-
-void cqs_buf_end(struct mlx4_ib_dev *dev, struct mlx4_ib_buf *buf, struct mlx4_ib_record *record,
-		 bool unanswered)
-{
-	cqs_buf_free(dev, buf);
-}
-
-int cqs_record_alloc(struct mlx4_ib_dev *dev, struct mlx4_ib_record *record)
-{
-	return 0;
-}
-
-void cqs_record_free(struct mlx4_ib_dev *dev, struct mlx4_ib_record *record)
-{
-}
-
-int cqs_number_alloc(struct mlx4_ib_dev *dev, struct xarray *table, u32 *next,
-		     const enum mlx4_table_id *icm, u32 first, u32 *number)
-{
-	return 0;
-}
-
-void cqs_number_free(struct mlx4_ib_dev *dev, struct xarray *table,
-		     const enum mlx4_table_id *icm, u32 number)
-{
-}
-
-void cqs_number_publish(struct xarray *table, u32 number, void *object)
-{
-}
-
-void cqs_number_hide(struct xarray *table, u32 number)
-{
 }
 
 u64 cqs_qp_sent(struct mlx4_ib_qp *qp, u16 counter)
@@ -297,8 +204,8 @@ static struct cqs *make(struct kunit *test, u32 index)
 	mutex_init(&c->cq.resizing);
 	INIT_LIST_HEAD(&c->cq.send_qps);
 	INIT_LIST_HEAD(&c->cq.recv_qps);
-	c->produced = index - 1;
 	KUNIT_ASSERT_EQ(test, cqs_buf_alloc(&c->dev, &c->cq.buf, MLX4_CQE_SIZE << LOG_SIZE), 0);
+	fresh(index, LOG_SIZE);
 	c->cq.index = index;
 	c->produced = index;
 	c->record[0] = cpu_to_be32(index & MLX4_CQ_INDEX);

@@ -129,20 +129,7 @@ int groups_cmd(struct mlx4_dev *dev, struct mlx4_call *call)
 	return 0;
 }
 
-struct mlx4_mailbox *groups_mailbox_alloc(struct mlx4_dev *dev)
-{
-	struct mlx4_mailbox *box = kzalloc(sizeof(*box) + MLX4_MAILBOX_SIZE, GFP_KERNEL);
-
-	if (!box)
-		return ERR_PTR(-ENOMEM);
-	box->buf = box + 1;
-	return box;
-}
-
-void groups_mailbox_free(struct mlx4_dev *dev, struct mlx4_mailbox *box)
-{
-	kfree(box);
-}
+#include "bare_mailbox.h"
 
 int groups_icm_get(struct mlx4_dev *dev, enum mlx4_table_id id, u32 first, u32 count)
 {

@@ -66,20 +66,7 @@ int queues_closed(struct mlx4_ib_dev *dev, struct mlx4_call *call)
 	return 0;
 }
 
-struct mlx4_mailbox *queues_mailbox_alloc(struct mlx4_dev *dev)
-{
-	struct mlx4_mailbox *box = kzalloc(sizeof(*box) + MLX4_MAILBOX_SIZE, GFP_KERNEL);
-
-	if (!box)
-		return ERR_PTR(-ENOMEM);
-	box->buf = box + 1;
-	return box;
-}
-
-void queues_mailbox_free(struct mlx4_dev *dev, struct mlx4_mailbox *box)
-{
-	kfree(box);
-}
+#include "bare_mailbox.h"
 
 u64 queues_mtt_addr(struct mlx4_dev *dev, u32 index)
 {

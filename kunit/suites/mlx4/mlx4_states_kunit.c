@@ -82,20 +82,7 @@ int states_closed(struct mlx4_ib_dev *dev, struct mlx4_call *call)
 	return states_cmd(dev->core, call);
 }
 
-struct mlx4_mailbox *states_mailbox_alloc(struct mlx4_dev *dev)
-{
-	struct mlx4_mailbox *box = kzalloc(sizeof(*box) + MLX4_MAILBOX_SIZE, GFP_KERNEL);
-
-	if (!box)
-		return ERR_PTR(-ENOMEM);
-	box->buf = box + 1;
-	return box;
-}
-
-void states_mailbox_free(struct mlx4_dev *dev, struct mlx4_mailbox *box)
-{
-	kfree(box);
-}
+#include "bare_mailbox.h"
 
 u64 states_mtt_addr(struct mlx4_dev *dev, u32 index)
 {

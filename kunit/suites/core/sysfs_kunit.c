@@ -88,17 +88,22 @@ static struct vfsmount *sysfs_mount(struct kunit *test)
 	return mount;
 }
 
+static struct file *open_file(struct vfsmount *mount, const char *name, int flags)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), ROOT "%s", name);
+	return file_open_root_mnt(mount, path, flags, 0);
+}
+
 /* Reads a file of the device; the value is its length or an error. */
 static ssize_t slurp(struct kunit *test, struct vfsmount *mount, const char *name, char *buf,
 		     size_t size, umode_t *mode)
 {
-	char path[128];
-	struct file *file;
+	struct file *file = open_file(mount, name, O_RDONLY);
 	loff_t pos = 0;
 	ssize_t n;
 
-	snprintf(path, sizeof(path), ROOT "%s", name);
-	file = file_open_root_mnt(mount, path, O_RDONLY, 0);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
 	n = kernel_read(file, buf, size - 1, &pos);
@@ -245,13 +250,10 @@ static int figure(struct kunit *test, struct vfsmount *mount, const char *name)
 
 static ssize_t spit(struct vfsmount *mount, const char *name, const char *text)
 {
-	char path[128];
-	struct file *file;
+	struct file *file = open_file(mount, name, O_WRONLY);
 	loff_t pos = 0;
 	ssize_t n;
 
-	snprintf(path, sizeof(path), ROOT "%s", name);
-	file = file_open_root_mnt(mount, path, O_WRONLY, 0);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
 	n = kernel_write(file, text, strlen(text), &pos);

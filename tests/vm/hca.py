@@ -17,6 +17,7 @@ import time
 
 import images
 
+FIRST_SLOT = 64                     # of HCA 0's root port
 FABRICS = {'one': ('a', 'a'), 'two': ('a', 'b'), 'none': ('', '')}
 VIOLATION = re.compile(r'\bviolation\b')
 
@@ -83,10 +84,10 @@ class Hcas:
     def log_path(self, vm, name):
         return os.path.join(self.folder, 'hca', f'vm{vm}-{name}.log')
 
-    def device(self, vm, number, name=None, port=None):
+    def device(self, vm, number, name=None):
         """The argument of -device (and of HMP's device_add) for an HCA of machine `vm`."""
         name = name or f'hca{number}'
-        text = (f'cx3-hca,id={name},bus={port or f"hcaport{number}"},'
+        text = (f'cx3-hca,id={name},bus=hcaport{number},'
                 f'guid={0x0002c90300000000 + (vm << 16) + ((number + 1) << 8):#x},'
                 f'log={self.log_path(vm, name)}')
         for end, fabric in enumerate(self.names, 1):
@@ -102,9 +103,27 @@ class Hcas:
                 capture = f',pcap={self.folder}/fabric-{name}.pcap' if self.capture else ''
                 line += ['-device', f'cx3-fabric,id={name}{capture}']
         for n in range(self.count):
-            line += ['-device', f'cx3-root-port,id=hcaport{n},bus=pcie.0,slot={64 + n},'
-                                f'chassis={64 + n}', '-device', self.device(vm, n)]
+            line += ['-device', f'cx3-root-port,id=hcaport{n},bus=pcie.0,slot={FIRST_SLOT + n},'
+                                f'chassis={FIRST_SLOT + n}', '-device', self.device(vm, n)]
         return line
+
+    @staticmethod
+    def unplug(vm, name):
+        """The button of the slot is pressed; the event that tells that the guest has let go of it, or None."""
+        mark = vm.qmp.mark()
+        vm.qmp.command('device_del', id=name)
+        return vm.qmp.wait_event('DEVICE_DELETED', mark, 60, device=name)
+
+    def plug(self, vm, number, name, extra=''):
+        """Put card `name` in the slot of HCA `number`; what QEMU has to say against it, '' if nothing.
+
+        Where the native hot-plug driver has the slot, a card that comes while the guest is switching it off is
+        let go with the one before, and from "power off" to "indicator off" the guest takes a second. ACPI's way
+        of hot-plug knows no such state.
+        """
+        vm.sh(f's=/sys/bus/pci/slots/{FIRST_SLOT + number}/power; [ -e $s ] || exit 0; '
+              'for i in $(seq 100); do [ "$(cat $s)" = 0 ] && sleep 3 && exit 0; sleep 0.1; done; exit 1')
+        return vm.qmp.hmp('device_add ' + self.device(0, number, name) + extra).strip()
 
     def violations(self):
         """What the HCAs have complained of since the last call, a line each."""

@@ -21,15 +21,13 @@ def work(t, name, devices):
 
 
 def unplug(t, name):
-    mark = t.vm.qmp.mark()
-    t.vm.qmp.command('device_del', id=name)
-    t.ok(t.vm.qmp.wait_event('DEVICE_DELETED', mark, 60, device=name), f'{name}: is let go')
+    t.ok(t.stage.hcas.unplug(t.vm, name), f'{name}: is let go')
     t.equal(t.vm.sh('ls /sys/class/infiniband | wc -l').out.strip(), '0', f'{name}: and gone')
 
 
 def plug(t, name):
-    text = t.vm.qmp.hmp('device_add ' + t.stage.hcas.device(0, 0, name, 'hcaport0'))
-    t.ok(not text.strip(), f'{name}: plugged in', text)
+    text = t.stage.hcas.plug(t.vm, 0, name)
+    t.ok(not text, f'{name}: plugged in', text)
     # A subnet manager stays with the port it began with, and with the name that port's HCA had then: udev
     # gives it another.
     t.vm.sh('killall -9 -w opensm; for i in $(seq 200); do [ -e /dev/infiniband/umad1 ] && break; sleep 0.1; done; '

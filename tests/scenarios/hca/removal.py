@@ -23,12 +23,8 @@ def ask(t, name, what):
 
 
 def plug(t, name, extra=''):
-    # A card that comes while the guest is switching the slot off is let go with it, and the guest takes
-    # a second from "power off" to "indicator off".
-    t.vm.sh('for i in $(seq 100); do [ "$(cat /sys/bus/pci/slots/64/power)" = 0 ] && sleep 3 && exit 0; '
-            'sleep 0.1; done; exit 1')
-    text = t.vm.qmp.hmp('device_add ' + t.stage.hcas.device(0, 0, name, 'hcaport0') + extra)
-    t.ok(not text.strip(), f'{name}: plugged in', text)
+    text = t.stage.hcas.plug(t.vm, 0, name, extra)
+    t.ok(not text, f'{name}: plugged in', text)
 
 
 def plug_and_see(t, name, extra=''):
@@ -37,9 +33,7 @@ def plug_and_see(t, name, extra=''):
 
 
 def unplug(t, name):
-    mark = t.vm.qmp.mark()
-    t.vm.qmp.command('device_del', id=name)
-    return t.vm.qmp.wait_event('DEVICE_DELETED', mark, 60, device=name)
+    return t.stage.hcas.unplug(t.vm, name)
 
 
 def first(t):

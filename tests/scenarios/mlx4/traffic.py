@@ -65,29 +65,22 @@ class Ways:
 
     def button(self):
         """X4: the slot is switched off; another card comes."""
-        mark = self.t.vm.qmp.mark()
-        self.t.vm.qmp.command('device_del', id=self.name)
-        clean = self.t.vm.qmp.wait_event('DEVICE_DELETED', mark, 60, device=self.name)
+        clean = self.t.stage.hcas.unplug(self.t.vm, self.name)
         self.plug()
         return clean, False, ''
 
     def surprise(self):
         """X4 without warning: the card is pulled out."""
-        mark = self.t.vm.qmp.mark()
         self.t.vm.qmp.command('qom-set', path=NODE + self.name, property='surprise', value=True)
         self.sh('for i in $(seq 300); do [ -e /sys/bus/pci/devices/@ ] || exit 0; sleep 0.1; done; exit 1')
-        self.t.vm.qmp.command('device_del', id=self.name)
-        clean = self.t.vm.qmp.wait_event('DEVICE_DELETED', mark, 60, device=self.name)
+        clean = self.t.stage.hcas.unplug(self.t.vm, self.name)
         self.plug()
         return clean, False, ''
 
     def plug(self):
-        # A card that comes while the guest is switching the slot off is let go with it.
-        self.t.vm.sh('for i in $(seq 100); do [ "$(cat /sys/bus/pci/slots/64/power)" = 0 ] && sleep 3 && '
-                     'exit 0; sleep 0.1; done; exit 1')
         self.plugged += 1
         self.name = f'card{self.plugged}'
-        self.t.vm.qmp.hmp('device_add ' + self.t.stage.hcas.device(0, 0, self.name, 'hcaport0'))
+        self.t.stage.hcas.plug(self.t.vm, 0, self.name)
 
     def fatal(self):
         """X5: the firmware fails; the driver resets the HCA by itself."""

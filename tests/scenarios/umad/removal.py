@@ -81,14 +81,10 @@ def x3_remove(hca):
 
 
 def plug(hca):
-    slot = f'/sys/bus/pci/slots/{64 + hca.number}/power'
-    hca.t.vm.sh(f'for i in $(seq 100); do [ "$(cat {slot})" = 0 ] && sleep 3 && exit 0; sleep 0.1; done; '
-                'exit 1')
     hca.plugged += 1
     hca.id = f'hca{hca.number}again{hca.plugged}'
-    text = hca.t.vm.qmp.hmp('device_add ' + hca.t.stage.hcas.device(0, hca.number, hca.id,
-                                                                   f'hcaport{hca.number}'))
-    hca.t.ok(not text.strip(), f'{hca.id}: plugged in', text)
+    text = hca.t.stage.hcas.plug(hca.t.vm, hca.number, hca.id)
+    hca.t.ok(not text, f'{hca.id}: plugged in', text)
 
 
 def unplug(hca):
@@ -109,9 +105,7 @@ def x4_button(hca):
 def x4_surprise(hca):
     umad.say(hca.t, hca.id, 'surprise', True)
     took = hca.gone()
-    mark = hca.t.vm.qmp.mark()
-    hca.t.vm.qmp.command('device_del', id=hca.id)
-    hca.t.vm.qmp.wait_event('DEVICE_DELETED', mark, 60, device=hca.id)
+    hca.t.stage.hcas.unplug(hca.t.vm, hca.id)
     plug(hca)
     return took
 

@@ -37,7 +37,8 @@ class Spec:
 
     kernel   one of images.KERNELS
     boot     bare (own PID 1 and udevd) or full (systemd)
-    image    vmlinux, or bzImage for what has to come back from suspend-to-RAM
+    image    vmlinux, or bzImage for what has to come back from suspend-to-RAM (under TCG its CPUs then
+             take turns, see sleep.py)
     cpus     virtual CPUs
     memory   MiB, 0 for the kernel's usual amount
     ports    PCIe root ports rp0, rp1, ... made for the scenario's devices
@@ -56,6 +57,12 @@ class Spec:
     qemu: str = ''
     append: str = ''
     root: str = ''
+
+    def accelerator(self, plugins):
+        if '-icount' in self.qemu:
+            return 'tcg,thread=single'
+        best = 'tcg,thread=multi' if plugins else accel.best()
+        return 'tcg,thread=single' if best.startswith('tcg') and self.image == 'bzImage' else best
 
     def megabytes(self):
         return self.memory or (1280 if self.kernel == 'debug' else 1024)
@@ -158,10 +165,7 @@ class Machine:
 
     def _launch(self):
         plugins = any('-plugin' in a for a in [*self.device_args, self.spec.qemu])
-        if '-icount' in self.spec.qemu:
-            line = self.command_line('tcg,thread=single')
-        else:
-            line = self.command_line('tcg,thread=multi' if plugins else accel.best())
+        line = self.command_line(self.spec.accelerator(plugins))
         with open(os.path.join(self.folder, 'command'), 'w', encoding='utf-8') as text:
             text.write(shlex.join(line) + '\n')
         with open(os.path.join(self.folder, 'qemu.log'), 'wb') as errors:

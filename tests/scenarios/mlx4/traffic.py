@@ -4,19 +4,18 @@
 # hcas: 2
 # fabric: two
 # modules: ours
-# image: bzImage
 # qemu: -global ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off
 # limit: 900
 # alone: yes
 """UD and RC traffic with a check of every byte, and a removal under it, drawn from the ways there are.
 
-TRAFFIC_SEED chooses what is drawn, TRAFFIC_ROUNDS how often (20; `each` stands for 200 of each way).
+TRAFFIC_SEED chooses what is drawn, TRAFFIC_ROUNDS how often (20; `each` stands for 200 of each way). X6 is
+mlx4/reboot, X7 is suspend/traffic.
 """
 import os
 import random
 
 import ktraffic
-import sleep
 
 PER_WAY_LONG = 200
 NODE = '/machine/peripheral/'
@@ -100,11 +99,6 @@ class Ways:
         self.t.vm.qmp.command('qom-set', path=NODE + self.name, property='aer', value='fatal')
         return True, False, ''
 
-    def suspend(self):
-        """X7: the machine sleeps."""
-        wrong = sleep.to_ram(self.t.vm)
-        return not wrong, False, wrong
-
     def client(self):
         """X8: the client leaves first."""
         self.t.vm.sh('rmmod lastref_traffic && insmod ' + ktraffic.MODULE)
@@ -112,7 +106,7 @@ class Ways:
 
     def all(self):
         return (self.protocol, self.unbind, self.sysfs, self.button, self.surprise, self.fatal, self.silent,
-                self.aer, self.suspend, self.client)
+                self.aer, self.client)
 
 
 def one(t, ways, way, number, delay):

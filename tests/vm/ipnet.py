@@ -6,7 +6,10 @@ Interface P of HCA H is in namespace `h<H>p<P>` with the addresses 10.1.0.<10 H 
 fd01::<10 H + P>. HCAs are found by their root ports: their names and the order of everything may
 change whenever one comes back.
 """
+import os
 import re
+
+import images
 
 SM = 2          # the HCA that opensm uses
 PORTS = [(hca, port) for hca in (0, 1, SM) for port in (1, 2)]
@@ -157,6 +160,18 @@ def no_loss(t, streams, what):
         sent, got, lost = stream.end()
         t.ok(sent > 20 and sent - got <= 1, f'{what}: {stream.name} loses nothing',
              f'{sent} sent, {got} received, not answered: {lost}')
+
+
+def groups(t, where, how, number):
+    """Groups in the lists of all interfaces of a namespace ('': the first); see guest/groups.py. Returns the job."""
+    t.vm.put_file(os.path.join(images.REPO, 'tests', 'vm', 'guest', 'groups.py'), '/run/lastref/groups.py')
+    enter = f'ip netns exec {where} ' if where else ''
+    return t.vm.start_sh(f'exec {enter}python3 /run/lastref/groups.py {how} {number} /run/groups-{where}')
+
+
+def groups_changed(t, where):
+    """How often that has changed a list so far."""
+    return int(t.vm.sh(f'cat /run/groups-{where} 2>/dev/null || echo 0').out)
 
 
 def iperf(t, a, b, seconds=3, extra=''):

@@ -34,7 +34,10 @@
 
 /* Most sends of an agent that are under way. */
 #define IB_MAD_AGENT_SENDS 16384
-/* Most received MADs of a port that wait to be looked at, and own answers that wait for a slot. */
+/*
+ * Most received MADs of a port that wait to be looked at, own answers that wait for a slot, and MADs
+ * for the device that agents have left behind.
+ */
 #define IB_MAD_BACKLOG 4096
 /* What the work item does before others get their turn. */
 #define IB_MAD_BATCH 64
@@ -333,6 +336,8 @@ struct ib_mad_seen {
  * @nrx: how many
  * @local: &ib_mad_sending.node
  * @errands: &ib_mad_errand.node: for the device, of agents that have gone
+ * @nerrands: how many
+ * @errand_turn: one of @errands is next, if there is one of @local as well
  * @done: &ib_mad_sending.node
  * @trash: &ib_mad_rx.node: to be freed by @work
  * @pd: protection domain
@@ -366,6 +371,8 @@ struct ib_mad_port {
 	unsigned int nrx;
 	struct list_head local;
 	struct list_head errands;
+	unsigned int nerrands;
+	bool errand_turn;
 	struct list_head done;
 	struct list_head trash;
 	struct ib_pd *pd;

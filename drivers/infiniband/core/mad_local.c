@@ -177,18 +177,22 @@ struct ib_mad_errand {
  * ib_mad_local_leave() - an agent goes, and leaves a MAD for the device behind
  * @port: the port; its lock is held
  * @mad: the MAD; copied
+ *
+ * Dropped when memory is short, or IB_MAD_BACKLOG of them wait: programs that come, ask and go
+ * shall not fill memory faster than the firmware answers.
  */
 void ib_mad_local_leave(struct ib_mad_port *port, const u8 *mad)
 {
 	struct ib_mad_errand *errand;
 
-	if (port->dead || port->stopping)
+	if (port->nerrands >= IB_MAD_BACKLOG || port->dead || port->stopping)
 		return;
 	errand = kzalloc(sizeof(*errand), GFP_ATOMIC);
 	if (!errand)
 		return;
 	memcpy(errand->mad, mad, IB_MAD_SIZE);
 	list_add_tail(&errand->node, &port->errands);
+	port->nerrands++;
 	ib_mad_kick(port);
 }
 
@@ -201,8 +205,10 @@ void ib_mad_local_drop(struct ib_mad_port *port)
 		list_del(&errand->node);
 		kfree(errand);
 	}
+	port->nerrands = 0;
 }
 
+/* Those who left and those who are there take turns. */
 static bool ib_mad_local_take(struct ib_mad_port *port, struct ib_mad_errand *errand)
 {
 	struct ib_mad_sending *sending;
@@ -211,8 +217,14 @@ static bool ib_mad_local_take(struct ib_mad_port *port, struct ib_mad_errand *er
 	spin_lock_bh(&port->lock);
 	left = list_first_entry_or_null(&port->errands, struct ib_mad_errand, node);
 	sending = list_first_entry_or_null(&port->local, struct ib_mad_sending, node);
+	if (left && sending) {
+		port->errand_turn = !port->errand_turn;
+		if (!port->errand_turn)
+			left = NULL;
+	}
 	if (left) {
 		list_del(&left->node);
+		port->nerrands--;
 		*errand = *left;
 	} else if (sending) {
 		list_del_init(&sending->node);

@@ -12,6 +12,9 @@
 #define REPEATED (IB_VENDOR2_DATA - IB_RMPP_HEADER)
 /* As long as a message may take to come in. */
 #define WHOLE_MS 40000
+/* What an agent may have under way, and what those who left may leave behind for the device. */
+#define CROWD 16384
+#define ERRANDS_MAX 4096U
 
 /**
  * struct asking - a request that is answered in segments
@@ -318,7 +321,7 @@ static enum ib_mad_result consume(struct vfake *vf, const struct ib_mad_request 
 	return IB_MAD_CONSUMED;
 }
 
-static void set_own_port(struct mad_bench *mb, struct ib_mad_agent *agent)
+static void set_own_port(struct mad_bench *mb, struct ib_mad_agent *agent, u32 modifier)
 {
 	struct mad_head head = {
 		.class = IB_CLASS_SMP_DR,
@@ -328,6 +331,7 @@ static void set_own_port(struct mad_bench *mb, struct ib_mad_agent *agent)
 	};
 	struct ib_mad_send *send = mad_send_new(mb, agent, IB_MAD_SIZE, &head);
 
+	ib_put(send->mad, IB_MAD_MODIFIER, modifier);
 	ib_put(send->mad, IB_SMP_DR_SLID, IB_LID_PERMISSIVE);
 	ib_put(send->mad, IB_SMP_DR_DLID, IB_LID_PERMISSIVE);
 	send->to.lid = IB_LID_PERMISSIVE;
@@ -344,11 +348,95 @@ static void the_port_hears_those_who_left(struct kunit *test)
 
 	mb->b->vf.local = consume;
 	for (i = 0; i < 10; i++)
-		set_own_port(mb, agent);
+		set_own_port(mb, agent, 0);
 	ib_mad_agent_destroy(agent);
 	KUNIT_EXPECT_EQ(test, atomic_read(&mb->done), 10);
 	mad_settle();
 	KUNIT_EXPECT_EQ(test, vfake_calls(&mb->b->vf, VFAKE_PROCESS_MAD) - asks, 10);
+}
+
+/* The device is busy with a first MAD until the test lets it go on; it counts those of either agent. */
+#define STAYER 0x5000
+
+static struct {
+	struct completion begun;
+	struct completion go_on;
+	unsigned int errands;
+	unsigned int errands_first;
+	unsigned int stayers;
+} slow;
+
+static enum ib_mad_result consume_slowly(struct vfake *vf, const struct ib_mad_request *request,
+					 u8 *answer)
+{
+	complete(&slow.begun);
+	wait_for_completion(&slow.go_on);
+	if (ib_get(request->mad, IB_MAD_MODIFIER) == STAYER) {
+		slow.stayers++;
+		return IB_MAD_CONSUMED;
+	}
+	slow.errands++;
+	if (!slow.stayers)
+		slow.errands_first++;
+	return IB_MAD_CONSUMED;
+}
+
+/* An agent asks its own port so often, and is destroyed while the first is dealt with. */
+static void ask_and_leave(struct mad_bench *mb, unsigned int times)
+{
+	struct ib_mad_agent *agent = mad_agent_simple(mb, 0, 0);
+	unsigned int i;
+
+	for (i = 0; i < times; i++)
+		set_own_port(mb, agent, 0);
+	wait_for_completion(&slow.begun);
+	ib_mad_agent_destroy(agent);
+}
+
+static void be_slow(struct mad_bench *mb)
+{
+	memset(&slow, 0, sizeof(slow));
+	init_completion(&slow.begun);
+	init_completion(&slow.go_on);
+	mb->b->vf.local = consume_slowly;
+}
+
+/* Whoever asks and leaves, again and again, fills no memory: the firmware may take its time. */
+static void those_who_left_are_bounded(struct kunit *test)
+{
+	struct mad_bench *mb = mad_bench_up(test, "lr-edge");
+	int i;
+
+	be_slow(mb);
+	ask_and_leave(mb, CROWD);
+	for (i = 0; i < 3; i++) {
+		complete(&slow.begun);
+		ask_and_leave(mb, 100);
+	}
+	complete_all(&slow.go_on);
+	KUNIT_EXPECT_TRUE(test, LR_WAIT(slow.errands > ERRANDS_MAX, 10000));
+	mad_settle();
+	/* The first was no errand yet. */
+	KUNIT_EXPECT_EQ(test, slow.errands, 1 + ERRANDS_MAX);
+	KUNIT_EXPECT_EQ(test, atomic_read(&mb->done), CROWD + 300);
+}
+
+/* An agent that is there does not wait for all that others have left behind. */
+static void those_who_left_do_not_go_first(struct kunit *test)
+{
+	struct mad_bench *mb = mad_bench_up(test, "lr-edge");
+	struct ib_mad_agent *stays;
+
+	be_slow(mb);
+	ask_and_leave(mb, 1000);
+	stays = mad_agent_simple(mb, 0, 0);
+	set_own_port(mb, stays, STAYER);
+	complete_all(&slow.go_on);
+	KUNIT_EXPECT_TRUE(test, LR_WAIT(slow.errands == 1000, 10000));
+	KUNIT_EXPECT_EQ(test, slow.stayers, 1U);
+	/* The one that was being dealt with, and at most one more. */
+	KUNIT_EXPECT_LE(test, slow.errands_first, 2U);
+	ib_mad_agent_destroy(stays);
 }
 
 static void remove_sets_own_port(struct bench *b)
@@ -357,7 +445,7 @@ static void remove_sets_own_port(struct bench *b)
 
 	if (!mb->received_by)
 		return;
-	set_own_port(mb, mb->received_by);
+	set_own_port(mb, mb->received_by, 0);
 	ib_mad_agent_destroy(mb->received_by);
 	mb->received_by = NULL;
 }
@@ -449,8 +537,6 @@ static void b16_receives_until_the_end(struct kunit *test)
 
 /* ---- crowds ---- */
 
-#define CROWD 16384
-
 static void a_crowd_is_cancelled(struct kunit *test)
 {
 	struct mad_bench *mb = mad_bench_up(test, "lr-edge");
@@ -503,6 +589,8 @@ static struct kunit_case edge_cases[] = {
 	KUNIT_CASE(farewells_behind_a_failure_go_out),
 	KUNIT_CASE(the_port_hears_those_who_left),
 	KUNIT_CASE(the_port_hears_them_in_a_teardown),
+	KUNIT_CASE(those_who_left_are_bounded),
+	KUNIT_CASE(those_who_left_do_not_go_first),
 	KUNIT_CASE(b16_receives_until_the_end),
 	KUNIT_CASE(a_crowd_is_cancelled),
 	KUNIT_CASE(a_crowd_is_buried),

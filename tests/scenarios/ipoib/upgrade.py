@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# scenario: DKMS under users' feet: upgraded while interfaces are up, back to in-tree, and over a new kernel
+# scenario: DKMS under users' feet: from in-tree, upgraded while interfaces are up, back, and over a new kernel
 # kernel: 6.12
 # hcas: 3
 # fabric: one
 # limit: 900
 # alone: yes
-"""B116, B120. `make install` of a newer version and `scripts/reload`, with IPoIB up and in use: all or
-nothing. Then `make uninstall` and the in-tree modules again. Last, what the kernel's package does when a
+"""B116, B120. A machine runs the kernel's own stack, with IPoIB up: `make install` and `scripts/reload` put ours
+in its place. The same for a newer version, with programs that have devices open: all or nothing. Then `make uninstall` and the in-tree modules again. Last, what the kernel's package does when a
 machine goes from 6.1 to 6.12."""
 import os
 
@@ -42,6 +42,18 @@ def put_scripts(t):
 def end_sm(t, sm):
     sm.kill(15)
     sm.wait(60)
+
+
+def from_in_tree(t, root, release):
+    """What a machine runs before it has ever seen these modules, with interfaces up."""
+    sm = ipnet.bring_up(t)
+    t.ok(ipnet.lossless(ipnet.ping(t, (0, 1), (1, 1))), 'the in-tree modules carry traffic')
+    install(t, root, release)
+    ours = dkms.version(root)
+    t.ok(ours not in versions(t), 'and go on to run after make install', versions(t))
+    end_sm(t, sm)
+    got = reload(t)
+    t.equal((got.status, versions(t)), (0, {ours}), 'reload: every module is ours')
 
 
 def in_use(t, root, release):
@@ -96,9 +108,7 @@ def scenario(t):
     release = t.vm.kernel.release
     with dkms.layer() as root:
         put_scripts(t)
-        install(t, root, release)
-        t.vm.sh('modprobe mlx4_ib; modprobe -a ib_umad ib_ipoib')
-        t.equal(versions(t), {dkms.version(root)}, 'every module is ours')
+        from_in_tree(t, root, release)
         in_use(t, root, release)
         in_tree_again(t, root, release)
         new_kernel(t, root)

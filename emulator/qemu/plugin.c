@@ -24,6 +24,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 	cx3_hca_register();
 	cx3_root_port_register();
 	cx3_wake_register();
+	cx3_fresh_register();
 	for (i = 0; i < argc; i++) {
 		if (!strcmp(argv[i], "count=insn")) {
 			cx3_insns_install(id, true);

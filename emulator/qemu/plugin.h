@@ -42,6 +42,9 @@ void cx3_aer_inject(PCIDevice *dev, const char *text, Error **errp);
 /** cx3_wake_register() - finish the firmware's work when the machine wakes from suspend-to-RAM */
 void cx3_wake_register(void);
 
+/** cx3_fresh_register() - forget the translated code of before when the machine is reset */
+void cx3_fresh_register(void);
+
 /** cx3_insns_install() - count guest instructions through the plugin interface */
 void cx3_insns_install(uint64_t id, bool each);
 /** cx3_insns() - instructions counted so far, -1 when nobody counts */

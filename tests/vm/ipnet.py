@@ -49,9 +49,10 @@ def audit(t, hca):
 
 
 def interfaces(t, hca):
-    """Names of an HCA's interfaces in the first namespace: {port: name}. Children are left out."""
+    """Names of an HCA's interfaces in the first namespace: {port: name}. Children are left out, and so is
+    what leaves the namespace at this moment."""
     out = t.vm.sh(f'for d in /sys/bus/pci/devices/{function(t, hca)}/net/*; do '
-                  '[ -e $d/create_child ] && echo $(cat $d/dev_port) ${d##*/}; done; true').out
+                  '[ -e $d/create_child ] && p=$(cat $d/dev_port) && echo $p ${d##*/}; done; true').out
     return {int(a) + 1: b for a, b in (x.split() for x in out.splitlines())}
 
 

@@ -166,7 +166,11 @@ static int ib_mad_start(struct ib_service_instance *instance)
 	if (!mads)
 		return -ENOMEM;
 	mads->nports = nports;
-	mads->wq = alloc_workqueue("ib-mad/%s", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
+	/*
+	 * The kind of queue that completions are polled on (verbs.c), so that one worker does both
+	 * in turn, and no thread is woken for what the other has found. Callbacks may take long.
+	 */
+	mads->wq = alloc_workqueue("ib-mad/%s", WQ_HIGHPRI | WQ_CPU_INTENSIVE | WQ_MEM_RECLAIM, 0,
 				   ib_device_name(instance->device, name));
 	if (!mads->wq) {
 		kfree(mads);

@@ -35,8 +35,8 @@
 /* Most sends of an agent that are under way. */
 #define IB_MAD_AGENT_SENDS 16384
 /*
- * Most received MADs of a port that wait to be looked at, own answers that wait for a slot, and MADs
- * for the device that agents have left behind.
+ * Most received MADs of a port that wait to be looked at, own answers that wait for a slot, and
+ * MADs for the device that agents have left behind.
  */
 #define IB_MAD_BACKLOG 4096
 /* What the work item does before others get their turn. */
@@ -329,6 +329,7 @@ struct ib_mad_seen {
  * @last_id: &ib_mad_send.id of the last
  * @timers: see mad_timer.c
  * @tick: wakes @work for them
+ * @tick_at: when, in milliseconds of the HCA's clock; 0: it is not queued
  * @clock_wait: wakes @work when a test moves its clock
  * @wq: what @work runs on
  * @work: the work item
@@ -364,6 +365,7 @@ struct ib_mad_port {
 	u64 last_id;
 	struct timerqueue_head timers;
 	struct delayed_work tick;
+	u64 tick_at;
 	struct wait_queue_entry clock_wait;
 	struct workqueue_struct *wq;
 	struct work_struct work;

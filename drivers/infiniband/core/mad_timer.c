@@ -4,7 +4,9 @@
  *
  * Times are of the HCA's clock.  The earliest stands first in a tree, and a delayed work wakes the
  * port's work item for it, which takes what has expired in one hold of the lock, a batch at a time:
- * thousands that expire at once are no more than a list.  A test's clock wakes nobody by itself;
+ * thousands that expire at once are no more than a list.  The delayed work is not moved when the
+ * earliest is taken away, as nearly every one is since its response comes: it then wakes the port
+ * for nothing, once in the time that a response may take.  A test's clock wakes nobody by itself;
  * whoever moves it wakes the HCA's waiters, of which the port is one.
  */
 #include "mad.h"
@@ -16,7 +18,7 @@ static struct ib_mad_timer *ib_mad_timer_first(struct ib_mad_port *port)
 	return node ? container_of(node, struct ib_mad_timer, node) : NULL;
 }
 
-/* With the lock held: let the work item be woken for the earliest. */
+/* With the lock held: let the work item be woken for the earliest, unless it is woken before. */
 static void ib_mad_timers_arm(struct ib_mad_port *port)
 {
 	struct ib_mad_timer *first = ib_mad_timer_first(port);
@@ -28,9 +30,13 @@ static void ib_mad_timers_arm(struct ib_mad_port *port)
 	if (!first || port->stopping)
 		return;
 	at = first->node.expires;
+	if (port->tick_at && port->tick_at <= at)
+		return;
 	delay = hca->clock->sleep(hca->clock, at > now ? min_t(u64, at - now, INT_MAX) : 0);
-	if (delay != MAX_SCHEDULE_TIMEOUT)
-		mod_delayed_work(port->wq, &port->tick, delay);
+	if (delay == MAX_SCHEDULE_TIMEOUT)
+		return;
+	port->tick_at = at;
+	mod_delayed_work(port->wq, &port->tick, delay);
 }
 
 /**
@@ -86,7 +92,12 @@ bool ib_mad_timers_run(struct ib_mad_port *port)
 
 static void ib_mad_tick(struct work_struct *work)
 {
-	ib_mad_kick(container_of(to_delayed_work(work), struct ib_mad_port, tick));
+	struct ib_mad_port *port = container_of(to_delayed_work(work), struct ib_mad_port, tick);
+
+	spin_lock_bh(&port->lock);
+	port->tick_at = 0;
+	spin_unlock_bh(&port->lock);
+	ib_mad_kick(port);
 }
 
 /* A test has moved its clock. */

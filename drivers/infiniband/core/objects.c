@@ -143,6 +143,21 @@ static void ib_object_number_release(struct ib_object *object)
 		__xa_erase(&objects->ids[object->class->type], object->id);
 }
 
+/*
+ * With the HCA's lock held: can anybody be waiting for what becomes of an object? Who reaps its
+ * owner's leftovers is, and who ends a parent. Else nobody is woken: address handles come and go
+ * with every MAD, and the lifecycle thread, which always waits, would have to look each time.
+ */
+static bool ib_object_is_awaited(const struct ib_object *object)
+{
+	unsigned int i;
+
+	for (i = 0; i < IB_OBJECT_PARENTS && object->parents[i]; i++)
+		if (object->parents[i]->state != IB_OBJECT_LIVE)
+			return true;
+	return !ib_attachment_is_open(object->attachment);
+}
+
 /**
  * ib_object_retire() - an object is out of everybody's reach: unlink it, let its parents go
  * @object: NEW or DYING; the HCA's lock is held
@@ -163,7 +178,8 @@ void ib_object_retire(struct ib_object *object)
 		ib_object_number_release(object);
 		xa_unlock(&objects->ids[object->class->type]);
 	}
-	wake_up_all(&ib_object_hca(object)->wait);
+	if (ib_object_is_awaited(object))
+		wake_up_all(&ib_object_hca(object)->wait);
 }
 
 static void ib_object_abandon(struct ib_object *object)
@@ -242,8 +258,9 @@ int ib_object_finish(struct ib_object *object, int err)
 		__xa_store(&objects->ids[type], object->id, object, GFP_NOWAIT);
 		xa_unlock(&objects->ids[type]);
 	}
+	if (ib_object_is_awaited(object))
+		wake_up_all(&hca->wait);
 	spin_unlock_irqrestore(&hca->lock, flags);
-	ib_hca_wake(hca);
 	return 0;
 }
 

@@ -355,7 +355,7 @@ static void the_port_hears_those_who_left(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vfake_calls(&mb->b->vf, VFAKE_PROCESS_MAD) - asks, 10);
 }
 
-/* The device is busy with a first MAD until the test lets it go on; it counts those of either agent. */
+/* The device is busy with a first MAD until the test lets it go on; it counts those of both. */
 #define STAYER 0x5000
 
 static struct {

@@ -113,6 +113,41 @@ static void unproven_hardware_keeps_sends(struct kunit *test)
 	ib_hca_permit(s->fake->hca, IB_HOLD_ERROR);
 }
 
+static unsigned int refusals;
+static void (*hook_of_subnet)(struct vfake *vf, enum vfake_op op);
+
+static void refusing_hook(struct vfake *vf, enum vfake_op op)
+{
+	hook_of_subnet(vf, op);
+	if (op != VFAKE_MODIFY_QP)
+		return;
+	WRITE_ONCE(vf->fails[op], refusals ? -EIO : 0);
+	refusals -= !!refusals;
+}
+
+/* A QP goes neither to ERR nor to RESET: its queues stay as they are, others take their place. */
+static void kept_queues_are_replaced_at_once(struct kunit *test)
+{
+	struct subnet *s = subnet_up(test, "lr-ipoib");
+	struct ipoib_iface *a = subnet_iface(s, 1);
+	struct ipoib_queues *old;
+
+	subnet_open(s, a);
+	old = a->queues;
+	refusals = 2;
+	hook_of_subnet = s->vf.hook;
+	s->vf.hook = refusing_hook;
+	ipoib_ask(a, IPOIB_FLUSH_RESTART);
+	/* Whatever has failed is tried again after a second: nothing has. */
+	KUNIT_EXPECT_TRUE(test, LR_WAIT(READ_ONCE(a->queues) != old &&
+					READ_ONCE(a->rung) == IPOIB_UP, 500));
+	KUNIT_EXPECT_TRUE(test, old->kept);
+	KUNIT_EXPECT_EQ(test, refusals, 0U);
+	KUNIT_ASSERT_NOT_NULL(test, a->queues);
+	KUNIT_EXPECT_FALSE(test, a->queues->kept);
+	s->vf.hook = hook_of_subnet;
+}
+
 /* ---- RTNL ---- */
 
 static void silent_hook(struct vfake *vf, enum vfake_op op)
@@ -201,6 +236,48 @@ static void senders_make_so_many_groups(struct kunit *test)
 	rtnl_unlock();
 }
 
+static void send_to_groups(struct ipoib_iface *iface, int first, int number)
+{
+	u8 addr[INFINIBAND_ALEN];
+
+	while (number--) {
+		group_number(addr, first++);
+		subnet_send(iface, addr);
+	}
+}
+
+static void few_groups_may_rest(struct kunit *test)
+{
+	struct subnet *s = subnet_up(test, "lr-ipoib");
+	struct ipoib_iface *a = subnet_iface(s, 1);
+
+	skip_in_real_time(test);
+	WRITE_ONCE(a->sent_groups_max, 100);
+	subnet_open(s, a);
+	send_to_groups(a, 0, 20);
+	LR_WAIT(false, 50000);
+	KUNIT_EXPECT_GE(test, atomic_read(&a->sent_groups), 20);
+	KUNIT_EXPECT_TRUE(test, LR_WAIT(atomic_read(&a->sent_groups) < 20, 50000));
+}
+
+/* When all places are taken some are soon free again, and the others have time. */
+static void the_more_groups_the_sooner_they_go(struct kunit *test)
+{
+	struct subnet *s = subnet_up(test, "lr-ipoib");
+	struct ipoib_iface *a = subnet_iface(s, 1);
+
+	skip_in_real_time(test);
+	WRITE_ONCE(a->sent_groups_max, 100);
+	subnet_open(s, a);
+	send_to_groups(a, 0, 120);
+	KUNIT_EXPECT_EQ(test, atomic_read(&a->sent_groups), 100);
+	KUNIT_EXPECT_TRUE(test, LR_WAIT(atomic_read(&a->sent_groups) < 95, 12000));
+	send_to_groups(a, 300, 5);
+	KUNIT_EXPECT_GT(test, atomic_read(&a->sent_groups), 80);
+	LR_WAIT(false, 20000);
+	KUNIT_EXPECT_GT(test, atomic_read(&a->sent_groups), 50);
+}
+
 /* A group that the SM refuses ages like any other. */
 static void refused_groups_age(struct kunit *test)
 {
@@ -286,8 +363,11 @@ static struct kunit_case bounds_cases[] = {
 	KUNIT_CASE(unproven_hardware_keeps_its_buffers),
 	KUNIT_CASE(unproven_hardware_keeps_sends),
 	KUNIT_CASE(proven_hardware_gives_its_buffers_back),
+	KUNIT_CASE(kept_queues_are_replaced_at_once),
 	KUNIT_CASE(rtnl_is_held_for_one_second_by_many),
 	KUNIT_CASE(senders_make_so_many_groups),
+	KUNIT_CASE(few_groups_may_rest),
+	KUNIT_CASE(the_more_groups_the_sooner_they_go),
 	KUNIT_CASE(refused_groups_age),
 	KUNIT_CASE(parked_again_has_its_own_time),
 	KUNIT_CASE(kicked_until_the_queue_is_gone),

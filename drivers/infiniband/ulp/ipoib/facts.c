@@ -52,6 +52,7 @@ void ipoib_look(struct ipoib_iface *iface, struct ipoib_facts *facts)
 		.present = READ_ONCE(iface->present),
 		.up = READ_ONCE(iface->up),
 		.joined = iface->broadcast && iface->broadcast->attached,
+		.worn = iface->queues && iface->queues->kept,
 	};
 	if (!iface->dev)
 		return;

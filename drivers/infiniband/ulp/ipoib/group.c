@@ -632,20 +632,49 @@ void ipoib_groups_flush(struct ipoib_iface *iface)
 	iface->groups_at = 0;
 }
 
+/* A group may rest long while half of the places are free; the fewer there are, the shorter. */
+static unsigned long ipoib_age_of_groups(unsigned int groups, unsigned int max)
+{
+	unsigned int free = max > groups ? max - groups : 0;
+
+	if (groups <= max / 2)
+		return IPOIB_AGE_MAX;
+	return max_t(unsigned long, free * IPOIB_AGE_MAX / (max - max / 2), IPOIB_AGE_MIN);
+}
+
+/**
+ * ipoib_groups_age() - how long a group may rest that only senders want
+ * @iface: the interface
+ *
+ * Return: jiffies, between IPOIB_AGE_MIN and IPOIB_AGE_MAX.
+ */
+unsigned long ipoib_groups_age(struct ipoib_iface *iface)
+{
+	return ipoib_age_of_groups(atomic_read(&iface->sent_groups),
+				   READ_ONCE(iface->sent_groups_max));
+}
+
 /**
  * ipoib_groups_gc() - leave the send-only groups that are not used
  * @iface: the interface
+ *
+ * Those that go make room, and so the others may rest longer.
  */
 void ipoib_groups_gc(struct ipoib_iface *iface)
 {
+	unsigned int left = atomic_read(&iface->sent_groups);
+	unsigned int max = READ_ONCE(iface->sent_groups_max);
 	struct ipoib_group *group, *next;
 	LIST_HEAD(mine);
 
 	spin_lock_bh(&iface->note_lock);
-	list_for_each_entry_safe(group, next, &iface->group_list, all)
-		if (!group->full && !group->wanted &&
-		    time_after(jiffies, READ_ONCE(group->used) + 2 * IPOIB_GC_INTERVAL))
-			list_move_tail(&group->all, &mine);
+	list_for_each_entry_safe(group, next, &iface->group_list, all) {
+		if (group->full || group->wanted ||
+		    !time_after(jiffies, READ_ONCE(group->used) + ipoib_age_of_groups(left, max)))
+			continue;
+		list_move_tail(&group->all, &mine);
+		left -= group->sent;
+	}
 	spin_unlock_bh(&iface->note_lock);
 	list_for_each_entry_safe(group, next, &mine, all)
 		ipoib_group_remove(group);

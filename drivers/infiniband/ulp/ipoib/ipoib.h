@@ -36,6 +36,9 @@
 #define IPOIB_PARKED_SECONDS 60
 /* Paths and send-only groups that nobody used for two of these go. */
 #define IPOIB_GC_INTERVAL (30 * HZ)
+/* What is not used for so long goes; senders' groups sooner when many, not before the latter. */
+#define IPOIB_AGE_MAX (2 * IPOIB_GC_INTERVAL)
+#define IPOIB_AGE_MIN (6 * HZ)
 /* Packets that wait for a path, and for a group. */
 #define IPOIB_PATH_QUEUE 3
 #define IPOIB_GROUP_QUEUE 64
@@ -424,7 +427,7 @@ enum ipoib_kind {
  * @error: why it does not stand higher, if something failed
  * @failures: in a row
  * @retry_at: when the machine tries again, in jiffies
- * @gc_at: when the tables are next looked through, in jiffies
+ * @gc_last: when the tables were last looked through, in jiffies
  * @groups_at: when a group is next to be joined, in jiffies; 0: none waits
  * @list_round: how often the multicast list was looked at
  * @broadcast: the broadcast group
@@ -497,7 +500,7 @@ struct ipoib_iface {
 	int error;
 	unsigned int failures;
 	unsigned long retry_at;
-	unsigned long gc_at;
+	unsigned long gc_last;
 	unsigned long groups_at;
 	u32 list_round;
 	struct ipoib_group *broadcast;
@@ -631,6 +634,7 @@ void ipoib_groups_work(struct ipoib_iface *iface);
 int ipoib_groups_begin(struct ipoib_iface *iface);
 void ipoib_groups_flush(struct ipoib_iface *iface);
 void ipoib_groups_gc(struct ipoib_iface *iface);
+unsigned long ipoib_groups_age(struct ipoib_iface *iface);
 
 /* ah.c */
 struct ipoib_ah *ipoib_ah_create(struct ipoib_iface *iface, const struct ib_ah_attr *attr);

@@ -34,7 +34,7 @@ EXPORT_SYMBOL_GPL(ipoib_flush_of);
 
 enum ipoib_rung ipoib_reach(const struct ipoib_facts *facts)
 {
-	if (!facts->present)
+	if (!facts->present || facts->worn)
 		return IPOIB_BARE;
 	if (!facts->up || !facts->has_pkey)
 		return IPOIB_MADE;

@@ -63,6 +63,7 @@ enum ipoib_flush {
  * @has_gid: its GID is in the port's table
  * @active: the port is active
  * @joined: it is in the broadcast group
+ * @worn: its queues are of no use any more, and others are to be made
  * @pkey: partition, with the full member bit
  * @pkey_index: where it stands in the table
  * @gid: its GID
@@ -74,6 +75,7 @@ struct ipoib_facts {
 	bool has_gid;
 	bool active;
 	bool joined;
+	bool worn;
 	u16 pkey;
 	u16 pkey_index;
 	union ib_gid gid;

@@ -375,7 +375,7 @@ void ipoib_paths_gc(struct ipoib_iface *iface)
 
 	spin_lock_bh(&iface->note_lock);
 	list_for_each_entry_safe(path, next, &iface->path_list, all)
-		if (time_after(jiffies, READ_ONCE(path->used) + 2 * IPOIB_GC_INTERVAL))
+		if (time_after(jiffies, READ_ONCE(path->used) + IPOIB_AGE_MAX))
 			list_move_tail(&path->all, &mine);
 	spin_unlock_bh(&iface->note_lock);
 	ipoib_paths_remove(&mine);

@@ -252,9 +252,6 @@ int ipoib_queues_start(struct ipoib_iface *iface)
 	struct ipoib_queues *q = iface->queues;
 	int err;
 
-	/* Others are on their way: see ipoib_queues_keep(). */
-	if (q->kept)
-		return -EIO;
 	q->epoch++;
 	q->tx_head = 0;
 	q->tx_done = 0;
@@ -313,7 +310,7 @@ static bool ipoib_is_proven(struct ipoib_iface *iface)
 	return !ib_hca_is_gone(hca) || !READ_ONCE(hca->gone_done) || READ_ONCE(hca->quiet);
 }
 
-/* These queues are of no use any more: the interface gets others, if the HCA lives. */
+/* These are of no use any more: the interface gets others if the HCA lives (&ipoib_facts.worn). */
 static void ipoib_queues_keep(struct ipoib_iface *iface)
 {
 	struct ipoib_queues *q = iface->queues;
@@ -322,7 +319,7 @@ static void ipoib_queues_keep(struct ipoib_iface *iface)
 	q->kept = true;
 	ipoib_err(iface, "not proven that the HCA has done with its buffers: %u receives and %u sends are kept for ever\n",
 		  q->rx_size, sends);
-	ipoib_ask(iface, IPOIB_FLUSH_REBUILD);
+	ipoib_kick(iface);
 }
 
 /**

@@ -161,7 +161,7 @@ static int ipoib_join_begin(struct ipoib_iface *iface)
 	if (err)
 		return err;
 	WRITE_ONCE(iface->pkey, iface->facts.pkey);
-	iface->gc_at = jiffies + IPOIB_GC_INTERVAL;
+	iface->gc_last = jiffies;
 	ipoib_set_running(iface, true);
 	return 0;
 }
@@ -284,6 +284,12 @@ static void ipoib_flush_paths(struct ipoib_iface *iface, enum ipoib_flush flush)
 		ipoib_paths_stale(iface);
 }
 
+/* When the tables are to be looked through: twice in the time after which something goes. */
+static unsigned long ipoib_gc_at(struct ipoib_iface *iface)
+{
+	return iface->gc_last + ipoib_groups_age(iface) / 2;
+}
+
 /* What the data path and the services have left; may change the facts. */
 static void ipoib_serve(struct ipoib_iface *iface)
 {
@@ -294,10 +300,10 @@ static void ipoib_serve(struct ipoib_iface *iface)
 	ipoib_groups_work(iface);
 	if (iface->broadcast->joined)
 		ipoib_paths_work(iface);
-	if (time_after_eq(jiffies, iface->gc_at)) {
+	if (time_after_eq(jiffies, ipoib_gc_at(iface))) {
 		ipoib_paths_gc(iface);
 		ipoib_groups_gc(iface);
-		iface->gc_at = jiffies + IPOIB_GC_INTERVAL;
+		iface->gc_last = jiffies;
 	}
 }
 
@@ -316,7 +322,7 @@ static void ipoib_sleep(struct ipoib_iface *iface)
 	if (iface->failures)
 		ipoib_earlier(&delay, iface->retry_at);
 	if (iface->rung >= IPOIB_JOINING) {
-		ipoib_earlier(&delay, iface->gc_at);
+		ipoib_earlier(&delay, ipoib_gc_at(iface));
 		if (iface->groups_at)
 			ipoib_earlier(&delay, iface->groups_at);
 	}

@@ -340,8 +340,9 @@ void mlx4_interrupts_stop(struct mlx4_dev *dev)
 	unsigned int i = dev->eqs.count;
 
 	mlx4_cmd_use_events(dev, false);
-	if (dev->eqs.mapped)
-		map_events(dev, false);
+	/* Not a closing command of the table, since it also opens. */
+	if (dev->eqs.mapped && map_events(dev, false) && !ib_hca_is_over(dev->hca))
+		ib_hca_gone(dev->hca, "a closing command failed");
 	dev->eqs.mapped = false;
 	eqs_silence(dev);
 	while (i--) {

@@ -356,10 +356,11 @@ void mlx4_interrupts_stop(struct mlx4_dev *dev)
 		if (eq->requested)
 			free_irq(eq->irq, dev->eqs.msix ? (void *)eq : (void *)dev);
 		eq->requested = false;
-		if (eq->paged && !eq->made) {
+		if (eq->paged && eq->made)
+			mlx4_mtt_forget(dev, eq->mtt, eq_pages(eq));
+		else if (eq->paged)
 			mlx4_mtt_free(dev, eq->mtt, eq_pages(eq));
-			eq->paged = false;
-		}
+		eq->paged = false;
 	}
 	vectors_stop(dev);
 }

@@ -179,6 +179,14 @@ int mlx4_mtt_alloc(struct mlx4_dev *dev, const dma_addr_t *pages, u32 count, u32
 void mlx4_mtt_free(struct mlx4_dev *dev, u32 first, u32 count);
 
 /**
+ * mlx4_mtt_forget() - give back the numbers only, in a stop: the HCA may still look at the entries
+ * @dev: the HCA; allocates no entries any more before its next start
+ * @first: as for mlx4_mtt_free()
+ * @count: the same
+ */
+void mlx4_mtt_forget(struct mlx4_dev *dev, u32 first, u32 count);
+
+/**
  * mlx4_mtt_addr() - how contexts name an MTT entry
  * @dev: the HCA
  * @index: the entry

@@ -77,6 +77,11 @@ void mlx4_mtt_free(struct mlx4_dev *dev, u32 first, u32 count)
 }
 EXPORT_SYMBOL_GPL(mlx4_mtt_free);
 
+void mlx4_mtt_forget(struct mlx4_dev *dev, u32 first, u32 count)
+{
+	gen_pool_free(dev->mtts, MTT_BASE + first, count);
+}
+
 u64 mlx4_mtt_addr(struct mlx4_dev *dev, u32 index)
 {
 	return (u64)index * dev->icm.tables[MLX4_MTT].entry;

@@ -163,6 +163,7 @@ static void ib_life_flush(struct ib_hca *hca, struct ib_device *device)
 	device->flushed = true;
 	device->ops->flush(device);
 	ib_objects_flush(device);
+	hca->teardown.flushed = ib_hca_now(hca);
 }
 
 /**

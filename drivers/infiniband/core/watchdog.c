@@ -8,7 +8,8 @@
  *   polite       services are told to cancel what is under way
  *   name         what is waited for, and who holds it, is written to the log; again every 10 s
  *   gone         the hardware is declared lost, which ends everything that waits for it
- *   abandon      clients that have not returned are left behind
+ *   abandon      clients that have not returned are left behind; when the hardware was lost, not
+ *                before they have had their time with the flush, which waits for a reset
  *   quarantine   so is the device
  *
  * ib_thread_wait() is how the lifecycle thread waits.  It looks at the thresholds and deals with
@@ -99,6 +100,21 @@ static u64 ib_teardown_age(const struct ib_hca *hca)
 	return hca->teardown.timed ? ib_hca_now(hca) - hca->teardown.start : 0;
 }
 
+/*
+ * Work requests end after the reset that follows GONE, and a reset takes seconds.  A client that
+ * waited for nothing else is not late.
+ */
+static unsigned int ib_abandon_ms(const struct ib_hca *hca)
+{
+	const struct ib_limits *l = &hca->limits;
+	const struct ib_teardown *t = &hca->teardown;
+	u64 ms = l->abandon;
+
+	if (t->flushed)
+		ms = max(ms, t->flushed - t->start + l->abandon - l->gone);
+	return min_t(u64, ms, l->quarantine);
+}
+
 static unsigned int ib_until_ms(const struct ib_hca *hca, enum ib_until until)
 {
 	switch (until) {
@@ -106,7 +122,7 @@ static unsigned int ib_until_ms(const struct ib_hca *hca, enum ib_until until)
 	case IB_UNTIL_ADDED:
 		return hca->limits.polite;
 	case IB_UNTIL_ABANDON:
-		return hca->limits.abandon;
+		return ib_abandon_ms(hca);
 	case IB_UNTIL_QUARANTINE:
 		return hca->limits.quarantine;
 	case IB_UNTIL_GOAL:
@@ -143,6 +159,7 @@ void ib_teardown_begin(struct ib_hca *hca, enum ib_timed timed)
 	spin_lock_irq(&hca->lock);
 	t->start = ib_hca_now(hca);
 	t->timed = timed;
+	t->flushed = 0;
 	t->cancelled = false;
 	t->named = 0;
 	spin_unlock_irq(&hca->lock);

@@ -64,6 +64,56 @@ static void expect_other_untouched(struct kunit *test, struct pit *p)
 	KUNIT_EXPECT_EQ(test, p->other->hca->quarantined, 0U);
 }
 
+/* A reset takes its time, in which the thread looks at no clock. */
+static void slow_reset(struct fake_hca *fake, const char *where)
+{
+	if (!strcmp(where, "reset"))
+		atomic64_add(3000, &fake->now);
+}
+
+/*
+ * Whoever waits for its work requests gets them after the reset that follows GONE, at 13 s here; it
+ * still has the time that was meant for it, and nobody is left behind.
+ */
+static void deadline_slow_reset(struct kunit *test)
+{
+	struct pit *p = pit_create(test, NULL);
+	struct fake_flow flow;
+
+	KUNIT_ASSERT_EQ(test, fake_client_register(p->bad), 0);
+	p->bad->stuck_in = "remove_one";
+	p->hca->hook = slow_reset;
+	fake_flow_start(&flow, fake_run_remove, p->hca);
+	FAKE_PASS_UNTIL(p->hca, atomic_read(&p->hca->flushes), 250, 15000);
+	KUNIT_EXPECT_EQ(test, atomic_read(&p->hca->flushes), 1);
+	KUNIT_EXPECT_GE(test, age(p->hca, p->hca->hca->teardown.start), 13000ULL);
+	fake_advance(p->hca, 1000);
+	complete_all(&p->bad->hold);
+	KUNIT_EXPECT_TRUE(test, fake_advance_to(p->hca, &flow.done, 5000));
+	KUNIT_EXPECT_EQ(test, fake_flow_join(&flow), 0);
+	KUNIT_EXPECT_EQ(test, p->bad->client.stuck, 0U);
+	KUNIT_EXPECT_EQ(test, p->hca->hca->quarantined, 0U);
+	expect_other_untouched(test, p);
+}
+
+/* And if it does not return even so, the end is where it always is. */
+static void deadline_slow_reset_in_vain(struct kunit *test)
+{
+	struct pit *p = pit_create(test, NULL);
+	int result;
+	u64 took;
+
+	KUNIT_ASSERT_EQ(test, fake_client_register(p->bad), 0);
+	p->bad->stuck_in = "remove_one";
+	p->hca->hook = slow_reset;
+	took = timed(test, p->hca, fake_run_remove, &result);
+	KUNIT_EXPECT_EQ(test, result, -EBUSY);
+	KUNIT_EXPECT_GE(test, took, 15000ULL);
+	KUNIT_EXPECT_LE(test, took, 15500ULL);
+	complete_all(&p->bad->hold);
+	fake_client_unregister(p->bad);
+}
+
 /* A client that never returns from its callback. */
 static void stuck_client(struct kunit *test, const char *where)
 {
@@ -369,6 +419,8 @@ static void deadline_thread_in_callback(struct kunit *test)
 }
 
 static struct kunit_case deadline_cases[] = {
+	KUNIT_CASE(deadline_slow_reset),
+	KUNIT_CASE(deadline_slow_reset_in_vain),
 	KUNIT_CASE(deadline_stuck_remove_one),
 	KUNIT_CASE(deadline_stuck_closing),
 	KUNIT_CASE(deadline_stuck_add_one),

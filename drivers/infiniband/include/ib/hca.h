@@ -65,7 +65,7 @@ enum ib_hold {
  * @start: bring the hardware from any condition (cold, after a fatal error, after sleep) to running
  *	firmware with interrupts; the gate is open, so commands enter it as always.  On an error
  *	it has undone what it did, memory excepted that the hardware may know of: @stop is not
- *	called, but @release is when the hardware is quiet.  May sleep.
+ *	called, but @quiet and @release are.  May sleep.
  * @stop: orderly end.  Talks to the firmware only as far as ib_hca_enter() still lets it (after
  *	GONE it does not), frees the interrupts and synchronises with their handlers.  May sleep,
  *	cannot fail, called exactly once for each successful @start, no device is there any more.
@@ -77,11 +77,13 @@ enum ib_hold {
  *	Gives 0 when the hardware can no longer write to memory.
  * @reset: function reset, or proof of absence; bus mastering is off afterwards.  Called where
  *	@quiet could not confirm, and once after GONE and at a shutdown, since a function that its
- *	firmware has not stopped goes on with what it was at.  May sleep, for a second or two.
- *	Gives 0 when the function was reset: it can no longer write to memory.
- * @release: free what @start allocated, however far it got.  @quiet false: the hardware may still
- *	write to memory, so what it knows the address of is left alone on purpose, DMA mappings
- *	included.
+ *	firmware has not stopped goes on with what it was at.  May sleep, as long as a function
+ *	takes for it: a second or two, four at most.  Clients whose requests are flushed wait for
+ *	it.  Gives 0 when the function was reset or is absent: it can no longer write to memory.
+ * @release: free what @start allocated, however far it got; once for each @start, also for one
+ *	that failed.  @quiet false: neither @quiet nor @reset could prove that the hardware no
+ *	longer writes to memory, so what it knows the address of is left alone, for ever and on
+ *	purpose, DMA mappings included.
  *
  * All are called by the lifecycle thread of that HCA, one at a time, except @abort.
  */
@@ -115,7 +117,8 @@ struct ib_provider {
  *	cancelled, and the clients that are left are asked all at once
  * @name: what is waited for is named in the log, and again every ten seconds
  * @gone: the hardware is declared lost
- * @abandon: clients that still have not returned are left behind
+ * @abandon: clients that still have not returned are left behind; after a loss of the hardware they
+ *	have as long, from the flush, as there is between @gone and this, but not past @quarantine
  * @quarantine: the device is left behind
  * @gate: how long a shutdown waits for the gates; not since CLOSING
  *
@@ -148,11 +151,13 @@ enum ib_timed {
  * struct ib_teardown - the clock of one teardown; see watchdog.c
  * @start: when it began, in milliseconds of the HCA's clock
  * @timed: what is being timed
+ * @flushed: when GONE had been dealt with during it; 0: it was not lost since it began
  * @cancelled: the polite time is over and services have been told
  * @named: when what is waited for was last named in the log
  */
 struct ib_teardown {
 	u64 start;
+	u64 flushed;
 	enum ib_timed timed;
 	bool cancelled;
 	u64 named;

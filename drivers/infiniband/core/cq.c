@@ -119,11 +119,17 @@ static int ib_cq_run(struct ib_cq *cq, int budget)
 
 int ib_cq_process(struct ib_cq *cq, int budget)
 {
+	int n = 0;
+
 	if (WARN_ON_ONCE(cq->context != IB_CQ_DIRECT))
 		return 0;
-	if (!ib_object_is_live(&cq->object))
+	/* Whoever destroys it waits. No callback to lockdep: it may destroy all but the CQ. */
+	if (!ib_object_pin(&cq->object))
 		return 0;
-	return ib_cq_run(cq, budget);
+	if (!READ_ONCE(cq->object.disarmed))
+		n = ib_cq_run(cq, budget);
+	ib_object_unpin(&cq->object);
+	return n;
 }
 EXPORT_SYMBOL_GPL(ib_cq_process);
 

@@ -341,6 +341,26 @@ int ib_object_disarm(struct ib_object *object)
 	return err;
 }
 
+static bool ib_object_is_unpinned(void *object)
+{
+	return !((struct ib_object *)object)->pins;
+}
+
+/**
+ * ib_object_fence() - the same, and no call that has pinned the object is under way
+ * @object: the object; not pinned by the caller
+ *
+ * Return: as ib_object_disarm().
+ */
+int ib_object_fence(struct ib_object *object)
+{
+	int err = ib_object_disarm(object);
+
+	if (err || object->class->type == IB_OBJECT_AH)
+		return err;
+	return ib_object_wait(object, "readers of an object", ib_object_is_unpinned, object);
+}
+
 /**
  * ib_object_enter() - begin a call of the owner that touches hardware
  * @object: the object
@@ -397,7 +417,7 @@ void ib_object_unpin(struct ib_object *object)
 
 	/* Woken under the lock: with the object the waiter may end what keeps the HCA's memory. */
 	spin_lock_irqsave(&hca->lock, flags);
-	if (!--object->pins && object->state != IB_OBJECT_LIVE)
+	if (!--object->pins && (object->state != IB_OBJECT_LIVE || READ_ONCE(object->disarmed)))
 		wake_up_all(&hca->wait);
 	spin_unlock_irqrestore(&hca->lock, flags);
 }
@@ -546,7 +566,7 @@ void ib_object_destroy(struct ib_object *object)
 		ib_object_destroy_tombstone(object);
 	} else if (users) {
 		ib_object_complain(object, users);
-		if (ib_object_disarm(object))
+		if (ib_object_fence(object))
 			return;
 	} else {
 		ib_object_destroy_claimed(object);

@@ -87,6 +87,7 @@ int __must_check ib_object_begin(struct ib_object *object, gfp_t gfp);
 int __must_check ib_object_finish(struct ib_object *object, int err);
 void ib_object_destroy(struct ib_object *object);
 int __must_check ib_object_disarm(struct ib_object *object);
+int __must_check ib_object_fence(struct ib_object *object);
 int __must_check ib_object_enter(struct ib_object *object);
 void ib_object_exit(struct ib_object *object);
 bool __must_check ib_object_pin(struct ib_object *object);

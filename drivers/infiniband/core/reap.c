@@ -13,11 +13,6 @@
 
 #include "objects.h"
 
-static bool ib_object_is_unpinned(void *object)
-{
-	return !((struct ib_object *)object)->pins;
-}
-
 static bool ib_object_is_unused(void *object)
 {
 	return !((struct ib_object *)object)->users;
@@ -92,10 +87,7 @@ int ib_object_end(struct ib_object *object)
 	bool taken, kept = false;
 	int err;
 
-	err = ib_object_disarm(object);
-	if (!err && object->class->type != IB_OBJECT_AH)
-		err = ib_object_wait(object, "readers of an object", ib_object_is_unpinned,
-				     object);
+	err = ib_object_fence(object);
 	if (err)
 		return err;
 	taken = object->class->destroy ? ib_object_take(object) : true;

@@ -43,18 +43,22 @@ static void request_done(struct ib_cq *cq, struct ib_wc *wc)
 	WRITE_ONCE(request->done, request->done + 1);
 }
 
-static struct drain_bench *drain_create(struct kunit *test)
+static struct drain_bench *drain_create_in(struct kunit *test, enum ib_cq_context context)
 {
 	struct drain_bench *d = kunit_kzalloc(test, sizeof(*d), GFP_KERNEL);
-	const enum ib_cq_context *context = test->param_value;
 
 	KUNIT_ASSERT_NOT_NULL(test, d);
 	d->b = bench_up(test, "lr-drain");
 	d->pd = ib_pd_create(d->b->attachment, NULL);
-	d->cq = bench_cq(d->b, *context);
+	d->cq = bench_cq(d->b, context);
 	d->qp = bench_qp(d->b, d->pd, d->cq, IB_QPT_UD);
 	KUNIT_ASSERT_EQ(test, bench_to_rts(d->qp), 0);
 	return d;
+}
+
+static struct drain_bench *drain_create(struct kunit *test)
+{
+	return drain_create_in(test, *(const enum ib_cq_context *)test->param_value);
 }
 
 static void drain_destroy(struct drain_bench *d)
@@ -207,12 +211,84 @@ static void marker_cannot_be_posted(struct kunit *test)
 	drain_destroy(d);
 }
 
+/* ---- a CQ that its owner polls, against its destroy ---- */
+
+/**
+ * struct held - a request whose owner keeps the completion's callback
+ * @cqe: its completion
+ * @hold: let the callback return
+ * @inside: it is inside
+ */
+struct held {
+	struct ib_cqe cqe;
+	struct completion hold;
+	bool inside;
+};
+
+static void held_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct held *held = container_of(wc->cqe, struct held, cqe);
+
+	WRITE_ONCE(held->inside, true);
+	wait_for_completion(&held->hold);
+}
+
+static int run_process(void *cq)
+{
+	return ib_cq_process(cq, -1);
+}
+
+static int run_destroy(void *cq)
+{
+	ib_cq_destroy(cq);
+	return 0;
+}
+
+static void destroy_beside_process(struct kunit *test, bool used)
+{
+	struct drain_bench *d = drain_create_in(test, IB_CQ_DIRECT);
+	struct held held = { .cqe.done = held_done };
+	struct ib_send_wr send = { .cqe = &held.cqe };
+	const struct ib_send_wr *bad;
+	struct fake_flow poll, end;
+
+	init_completion(&held.hold);
+	KUNIT_ASSERT_EQ(test, ib_qp_post_send(d->qp, &send, &bad), 0);
+	fake_flow_start(&poll, run_process, d->cq);
+	KUNIT_EXPECT_TRUE(test, LR_WAIT(READ_ONCE(held.inside), 1000));
+	if (!used)
+		ib_qp_destroy(d->qp);
+	fake_flow_start(&end, run_destroy, d->cq);
+	KUNIT_EXPECT_FALSE(test, LR_WAIT(completion_done(&end.done), 100));
+	KUNIT_EXPECT_EQ(test, vfake_calls(&d->b->vf, VFAKE_DESTROY_CQ), 0);
+	complete_all(&held.hold);
+	KUNIT_EXPECT_EQ(test, fake_flow_join(&poll), 1);
+	fake_flow_join(&end);
+	if (used)
+		ib_qp_destroy(d->qp);
+	ib_pd_destroy(d->pd);
+}
+
+/* The destroy of a CQ waits for its owner's polling, and for the callbacks in it. */
+static void destroy_waits_for_process(struct kunit *test)
+{
+	destroy_beside_process(test, false);
+}
+
+/* Also one that is only put aside, since a QP still uses the CQ. */
+static void destroy_of_used_waits_for_process(struct kunit *test)
+{
+	destroy_beside_process(test, true);
+}
+
 static struct kunit_case drain_cases[] = {
 	KUNIT_CASE_PARAM(hardware_answers, contexts_gen_params),
 	KUNIT_CASE_PARAM(qp_in_reset_has_nothing_to_drain, contexts_gen_params),
 	KUNIT_CASE_PARAM(gone_while_draining, contexts_gen_params),
 	KUNIT_CASE_PARAM(gone_before_draining, contexts_gen_params),
 	KUNIT_CASE_PARAM(marker_cannot_be_posted, contexts_gen_params),
+	KUNIT_CASE(destroy_waits_for_process),
+	KUNIT_CASE(destroy_of_used_waits_for_process),
 	{}
 };
 

@@ -274,8 +274,10 @@ int ib_cq_poll(struct ib_cq *cq, int count, struct ib_wc *wc);
  * @cq: a CQ with context IB_CQ_DIRECT
  * @budget: at most so many; -1 for all there are
  *
+ * A destroy waits for it, so that none of them runs afterwards.
+ *
  * Context: that of the caller; one at a time.
- * Return: how many.
+ * Return: how many; 0 also when the CQ was destroyed or reaped.
  */
 int ib_cq_process(struct ib_cq *cq, int budget);
 

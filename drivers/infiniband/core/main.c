@@ -114,6 +114,7 @@ static void __exit ib_core_exit(void)
 	ib_power_exit();
 	ib_verbs_exit();
 	ib_debugfs_exit();
+	ib_quarantine_exit();
 	xa_destroy(&ib_registry.devices);
 }
 

@@ -345,6 +345,8 @@ int ib_verbs_quiesce(struct ib_device *device)
 	objects->dead = true;
 	list_splice_init(&objects->zombies, &mine);
 	spin_unlock_irq(&hca->lock);
+	if (!list_empty(&mine))
+		ib_quarantine_keep(device, &mine);
 	list_for_each_entry_safe(object, next, &mine, zombie_node) {
 		list_del_init(&object->zombie_node);
 		kept += !!object->class->release;

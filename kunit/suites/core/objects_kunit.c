@@ -5,10 +5,12 @@
  */
 #include <linux/module.h>
 #include <linux/scatterlist.h>
+#include <linux/seq_file.h>
 
 #include <lastref/fault.h>
 
 #include "bench.h"
+#include "core.h"
 
 static void made_and_destroyed(struct kunit *test)
 {
@@ -258,6 +260,46 @@ static void gone_and_never_quiet_keeps_memory(struct kunit *test)
 	bench_destroy_all(&o);
 }
 
+/* What the file "quarantine" says of an HCA. */
+static char *quarantine_of(struct kunit *test, const struct ib_hca *hca)
+{
+	struct seq_file *seq = kunit_kzalloc(test, sizeof(*seq), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, seq);
+	seq->size = PAGE_SIZE;
+	seq->buf = kunit_kzalloc(test, seq->size, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, seq->buf);
+	mutex_init(&seq->lock);
+	ib_quarantine_show(seq, hca);
+	KUNIT_ASSERT_FALSE(test, seq_has_overflowed(seq));
+	return seq->buf;
+}
+
+/* A QP that the hardware never gives back: removal ends, its memory is listed, the next works. */
+static void kept_memory_is_listed(struct kunit *test)
+{
+	struct bench *b = bench_up(test, "lr-objects");
+	struct ib_pd *pd = ib_pd_create(b->attachment, NULL);
+	struct ib_cq *cq = bench_cq(b, IB_CQ_WORKQUEUE);
+	struct ib_qp *qp = bench_qp(b, pd, cq, IB_QPT_UD);
+	char want[200], name[IB_DEVICE_NAME_MAX];
+
+	snprintf(want, sizeof(want),
+		 "%s on %s: memory of 1 objects, which the hardware may use\n  QP ",
+		 ib_device_name(fake_device(b->fake), name), dev_name(b->fake->hca->parent));
+	b->vf.fails[VFAKE_DESTROY_QP] = -EBUSY;
+	ib_qp_destroy(qp);
+	b->vf.fails[VFAKE_DESTROY_QP] = 0;
+	ib_cq_destroy(cq);
+	ib_pd_destroy(pd);
+	KUNIT_EXPECT_STREQ(test, quarantine_of(test, b->fake->hca), "");
+	b->kept = 1;
+	KUNIT_EXPECT_EQ(test, fake_hca_unbind(b->fake), 0);
+	KUNIT_EXPECT_TRUE(test, strstarts(quarantine_of(test, b->fake->hca), want));
+	bench_bind(b);
+	KUNIT_EXPECT_TRUE(test, fake_is_live(b->fake));
+}
+
 static void stubborn_hardware_keeps_memory(struct kunit *test)
 {
 	struct bench *b = bench_up(test, "lr-objects");
@@ -367,6 +409,7 @@ static struct kunit_case objects_cases[] = {
 	KUNIT_CASE(parent_destroyed_first_stays),
 	KUNIT_CASE(gone_hca_gives_memory_when_quiet),
 	KUNIT_CASE(gone_and_never_quiet_keeps_memory),
+	KUNIT_CASE(kept_memory_is_listed),
 	KUNIT_CASE(stubborn_hardware_keeps_memory),
 	KUNIT_CASE(stubborn_object_is_freed_by_gone),
 	KUNIT_CASE(groups_are_counted),

@@ -75,7 +75,7 @@ static const struct cap_field caps[] = {
 	{ 0x33, 1, 0 },				/* SRQ resize */
 	{ 0x35, 1, 15 },			/* local ACK delay, 4.096 us << 15 */
 	{ 0x38, 1, CX3_LOG_MAX_MSG },
-	{ 0x3c, 2, 0x0000 },			/* static rates */
+	{ 0x3c, 2, 0x1f80 },			/* static rates: 2.5 to 40 Gb/s */
 	{ 0x48, 1, CX3_RSVD_UARS << 4 },
 	{ 0x4b, 1, 12 },			/* log min page size */
 	{ 0x51, 1, CX3_MAX_SG_SQ },

@@ -100,24 +100,22 @@ static ssize_t ib_emit_link_layer(const struct ib_port_attr *attr, char *buf)
 /**
  * struct ib_lane_speed - what user programs call a speed
  * @speed: IB_SPEED_*
- * @tenths: of Gbit/s, of one lane
  * @word: its name
  */
 struct ib_lane_speed {
 	u16 speed;
-	u16 tenths;
 	const char *word;
 };
 
 static const struct ib_lane_speed ib_lane_speeds[] = {
-	{ IB_SPEED_SDR, 25, "SDR" },
-	{ IB_SPEED_DDR, 50, "DDR" },
-	{ IB_SPEED_QDR, 100, "QDR" },
-	{ IB_SPEED_FDR10, 100, "FDR10" },
-	{ IB_SPEED_FDR, 140, "FDR" },
-	{ IB_SPEED_EDR, 250, "EDR" },
-	{ IB_SPEED_HDR, 500, "HDR" },
-	{ IB_SPEED_NDR, 1000, "NDR" },
+	{ IB_SPEED_SDR, "SDR" },
+	{ IB_SPEED_DDR, "DDR" },
+	{ IB_SPEED_QDR, "QDR" },
+	{ IB_SPEED_FDR10, "FDR10" },
+	{ IB_SPEED_FDR, "FDR" },
+	{ IB_SPEED_EDR, "EDR" },
+	{ IB_SPEED_HDR, "HDR" },
+	{ IB_SPEED_NDR, "NDR" },
 };
 
 static ssize_t ib_emit_rate(const struct ib_port_attr *attr, char *buf)
@@ -131,7 +129,7 @@ static ssize_t ib_emit_rate(const struct ib_port_attr *attr, char *buf)
 	for (i = 0; i < ARRAY_SIZE(ib_lane_speeds); i++)
 		if (ib_lane_speeds[i].speed == attr->active_speed)
 			speed = &ib_lane_speeds[i];
-	tenths = speed->tenths * lanes;
+	tenths = ib_lane_rate(speed->speed) * lanes;
 	return sysfs_emit(buf, "%u%s Gb/sec (%uX %s)\n", tenths / 10, tenths % 10 ? ".5" : "",
 			  lanes, speed->word);
 }

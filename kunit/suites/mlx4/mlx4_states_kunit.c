@@ -97,7 +97,7 @@ int states_port_open(struct mlx4_ib_dev *dev, u8 port)
 	return m->no_link;
 }
 
-u8 states_rate(const struct mlx4_ib_dev *dev, u8 rate)
+u8 states_rate(struct mlx4_ib_dev *dev, u8 port, u8 rate)
 {
 	return rate ? rate + MLX4_RATE_OFFSET : 0;
 }

@@ -65,26 +65,10 @@ void mlx4_ib_release_xrcd(struct ib_xrcd *ib)
 	ida_free(&dev->xrcdns, xrcd->xrcdn);
 }
 
-u8 mlx4_ib_rate(const struct mlx4_ib_dev *dev, u8 rate)
-{
-	u16 rates = dev->core->caps.rates;
-	unsigned int code;
-	u8 best = 0;
-
-	for (code = MLX4_RATE_OFFSET + 1; code < BITS_PER_TYPE(rates); code++) {
-		u8 ours = code - MLX4_RATE_OFFSET;
-
-		if (rates & BIT(code) && ib_rate(ours) <= ib_rate(rate) &&
-		    ib_rate(ours) > ib_rate(best))
-			best = ours;
-	}
-	return best ? best + MLX4_RATE_OFFSET : 0;
-}
-
 /* The vector is packed once; a send copies it. */
 int mlx4_ib_create_ah(struct ib_ah *ah)
 {
-	const struct mlx4_ib_dev *dev = mlx4_ib_dev_of(&ah->object);
+	struct mlx4_ib_dev *dev = mlx4_ib_dev_of(&ah->object);
 	const struct ib_ah_attr *attr = &ah->attr;
 	void *av = mlx4_ib_ah(ah)->av;
 
@@ -95,7 +79,7 @@ int mlx4_ib_create_ah(struct ib_ah *ah)
 	mlx4_put(av, MLX4_AV_PATH_BITS, attr->path_bits);
 	mlx4_put(av, MLX4_AV_DLID, attr->dlid);
 	mlx4_put(av, MLX4_AV_SL, attr->sl);
-	mlx4_put(av, MLX4_AV_RATE, mlx4_ib_rate(dev, attr->static_rate));
+	mlx4_put(av, MLX4_AV_RATE, mlx4_ib_rate(dev, attr->port, attr->static_rate));
 	if (!attr->has_grh)
 		return 0;
 	if (attr->grh.sgid_index > 0x7f)

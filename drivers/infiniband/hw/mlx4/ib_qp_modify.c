@@ -170,11 +170,11 @@ static void put_message(struct mlx4_ib_dev *dev, const struct mlx4_ib_qp *qp, vo
 	mlx4_put(context, MLX4_QPC_LOG_MSG, log_msg);
 }
 
-static void put_path(const struct mlx4_ib_dev *dev, u8 *path, const struct ib_ah_attr *ah)
+static void put_path(struct mlx4_ib_dev *dev, u8 *path, const struct ib_ah_attr *ah)
 {
 	mlx4_put(path, MLX4_PATH_BITS, ah->path_bits);
 	mlx4_put(path, MLX4_PATH_DLID, ah->dlid);
-	mlx4_put(path, MLX4_PATH_RATE, mlx4_ib_rate(dev, ah->static_rate));
+	mlx4_put(path, MLX4_PATH_RATE, mlx4_ib_rate(dev, ah->port, ah->static_rate));
 	if (!ah->has_grh)
 		return;
 	mlx4_put(path, MLX4_PATH_GRH, 1);

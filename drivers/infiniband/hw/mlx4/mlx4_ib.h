@@ -405,12 +405,14 @@ int mlx4_ib_create_ah(struct ib_ah *ah);
 /**
  * mlx4_ib_rate() - the hardware's code of a static rate
  * @dev: the device
- * @rate: code of the specification, valid
+ * @port: the port of the path
+ * @rate: code of the specification, valid; 0: as fast as the port
  *
- * Return: of the rates that the HCA can keep, the fastest that is not faster; 0: as fast as the
- * port, also where the HCA can keep none.
+ * Context: any.
+ * Return: 0 if the port is not faster than that now; else, of the rates that the HCA can keep, the
+ * fastest that is not faster, or the slowest there is.
  */
-u8 mlx4_ib_rate(const struct mlx4_ib_dev *dev, u8 rate);
+u8 mlx4_ib_rate(struct mlx4_ib_dev *dev, u8 port, u8 rate);
 
 /*
  * ---- ports (ib_port.c) -----------------------------------------------------------------------

@@ -123,6 +123,35 @@ static inline unsigned int ib_width_lanes(u8 width)
 }
 
 /**
+ * ib_lane_rate() - data rate of a lane of this speed (IBA 14.2.5.6)
+ * @speed: IB_SPEED_*
+ *
+ * Return: tenths of Gbit/s; 0: no such speed.
+ */
+static inline u16 ib_lane_rate(u16 speed)
+{
+	switch (speed) {
+	case IB_SPEED_SDR:
+		return 25;
+	case IB_SPEED_DDR:
+		return 50;
+	case IB_SPEED_QDR:
+	case IB_SPEED_FDR10:
+		return 100;
+	case IB_SPEED_FDR:
+		return 140;
+	case IB_SPEED_EDR:
+		return 250;
+	case IB_SPEED_HDR:
+		return 500;
+	case IB_SPEED_NDR:
+		return 1000;
+	default:
+		return 0;
+	}
+}
+
+/**
  * struct ib_port_attr - what a port is like at a moment; host byte order
  * @subnet_prefix: GID prefix; host byte order
  * @is_ethernet: it is another protocol's port: all else says that it is down
@@ -175,6 +204,17 @@ struct ib_port_attr {
 	u8 phys_state;
 	bool grh_required;
 };
+
+/**
+ * ib_link_rate() - how fast the link of a port is
+ * @attr: the port
+ *
+ * Return: tenths of Gbit/s, as ib_rate() gives them; 0: not known.
+ */
+static inline u16 ib_link_rate(const struct ib_port_attr *attr)
+{
+	return ib_lane_rate(attr->active_speed) * ib_width_lanes(attr->active_width);
+}
 
 /* What a port can be asked to change. */
 #define IB_PORT_MODIFY_SHUTDOWN BIT(0)

@@ -164,30 +164,6 @@ static int ipoib_set_coalesce(struct net_device *netdev, struct ethtool_coalesce
 	return 0;
 }
 
-/* Data rate of a lane in Mb/s (IBA 14.2.5.6). */
-static unsigned int ipoib_lane_speed(u16 speed)
-{
-	switch (speed) {
-	case IB_SPEED_SDR:
-		return 2500;
-	case IB_SPEED_DDR:
-		return 5000;
-	case IB_SPEED_QDR:
-	case IB_SPEED_FDR10:
-		return 10000;
-	case IB_SPEED_FDR:
-		return 14000;
-	case IB_SPEED_EDR:
-		return 25000;
-	case IB_SPEED_HDR:
-		return 50000;
-	case IB_SPEED_NDR:
-		return 100000;
-	default:
-		return 0;
-	}
-}
-
 static int ipoib_get_link_ksettings(struct net_device *netdev, struct ethtool_link_ksettings *cmd)
 {
 	struct ipoib_iface *iface = netdev_priv(netdev);
@@ -197,8 +173,7 @@ static int ipoib_get_link_ksettings(struct net_device *netdev, struct ethtool_li
 
 	if (dev) {
 		if (!ib_port_cached(dev->ib, iface->port, &attr))
-			speed = ipoib_lane_speed(attr.active_speed) *
-				ib_width_lanes(attr.active_width);
+			speed = ib_link_rate(&attr) * 100; /* Mbit/s */
 		ipoib_dev_put(dev);
 	}
 	cmd->base.speed = netif_carrier_ok(netdev) && speed ? speed : SPEED_UNKNOWN;

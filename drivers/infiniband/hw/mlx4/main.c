@@ -212,8 +212,14 @@ static void mlx4_shutdown(struct pci_dev *pdev)
 static int mlx4_suspend(struct device *device)
 {
 	struct mlx4_dev *dev = dev_get_drvdata(device);
+	int err = ib_hca_ensure_stopped(dev->hca);
 
-	return ib_hca_ensure_stopped(dev->hca);
+	/*
+	 * A reset on the way saves the configuration for itself.  Left so, the PCI core would take
+	 * it for a driver that sees to its power state on its own, and leave the function awake.
+	 */
+	dev->pdev->state_saved = false;
+	return err;
 }
 
 static int mlx4_resume(struct device *device)

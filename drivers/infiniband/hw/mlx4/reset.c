@@ -4,12 +4,13 @@
  */
 #include <linux/delay.h>
 #include <linux/io.h>
+#include <linux/jiffies.h>
 #include <linux/pci.h>
 
 #include "mlx4.h"
 
 #define SETTLE_MS	1000	/* the card does not answer during this */
-#define ANSWER_TRIES	2000	/* of a millisecond each, after that */
+#define ANSWER_MS	2000	/* it has this long to answer after that */
 
 bool mlx4_is_absent(struct mlx4_dev *dev)
 {
@@ -50,9 +51,25 @@ static int take_reset_semaphore(struct mlx4_dev *dev, unsigned int tries)
 	return -EAGAIN;
 }
 
+/* Wait until it is there again. */
+static int settle(struct mlx4_dev *dev)
+{
+	unsigned long end;
+
+	msleep(SETTLE_MS);
+	end = jiffies + msecs_to_jiffies(ANSWER_MS);
+	while (mlx4_is_absent(dev)) {
+		if (time_after(jiffies, end)) {
+			dev_err(dev->dev, "the function did not come back after its reset\n");
+			return -ENODEV;
+		}
+		usleep_range(1000, 2000);
+	}
+	return 0;
+}
+
 int mlx4_reset(struct mlx4_dev *dev, unsigned int patience_ms)
 {
-	unsigned int i;
 	int err;
 
 	err = take_reset_semaphore(dev, patience_ms);
@@ -64,13 +81,9 @@ int mlx4_reset(struct mlx4_dev *dev, unsigned int patience_ms)
 	if (err)
 		return err;
 	iowrite32be(MLX4_RESET_VALUE, dev->bar0 + MLX4_REG_RESET);
-	msleep(SETTLE_MS);
-	for (i = 0; i < ANSWER_TRIES && mlx4_is_absent(dev); i++)
-		usleep_range(1000, 2000);
-	if (mlx4_is_absent(dev)) {
-		dev_err(dev->dev, "the function did not come back after its reset\n");
-		return -ENODEV;
-	}
+	err = settle(dev);
+	if (err)
+		return err;
 	pci_restore_state(dev->pdev);
 	/* The slot reset of PCI error recovery restores what was saved last, and that only once. */
 	pci_save_state(dev->pdev);

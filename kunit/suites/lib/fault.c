@@ -79,9 +79,9 @@ static bool find_pools(void)
 }
 
 /*
- * Whose allocations fail: the marked tasks'. Threads are marked by their name, when a round begins
- * or when they are given it; workers while they execute a work item of that name, which the
- * workqueue's trace points tell.
+ * Whose allocations fail: the marked tasks'. Threads are marked by their name, when a round begins,
+ * and when they begin or are given it; workers while they execute a work item of that name, which
+ * the workqueue's trace points tell.
  */
 static const char *hunted;
 
@@ -108,6 +108,13 @@ static void work_ends(void *data, struct work_struct *work, work_func_t func)
 	current->make_it_fail = false;
 }
 
+/* From 6.12 on a kernel thread has its name from the start: nobody gives it one. */
+static void task_made(void *data, struct task_struct *task, unsigned long flags)
+{
+	if ((task->flags & PF_KTHREAD) && is_hunted(task->comm))
+		task->make_it_fail = true;
+}
+
 static void task_named(void *data, struct task_struct *task, const char *name)
 {
 	if (is_hunted(name))
@@ -123,6 +130,7 @@ struct probe {
 static struct probe probes[] = {
 	{ .name = "workqueue_execute_start", .fn = work_starts },
 	{ .name = "workqueue_execute_end", .fn = work_ends },
+	{ .name = "task_newtask", .fn = task_made },
 	{ .name = "task_rename", .fn = task_named },
 };
 

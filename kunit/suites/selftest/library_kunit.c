@@ -3,6 +3,7 @@
 #include <linux/completion.h>
 #include <linux/device.h>
 #include <linux/gfp.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -92,13 +93,41 @@ static void chain_work(struct work_struct *work)
 	complete(&c->done);
 }
 
+/* How the chain begins. */
+typedef void (*begin_fn)(struct kunit *test, struct chain *c);
+
+static void begin_here(struct kunit *test, struct chain *c)
+{
+	chain_work(&c->work);
+}
+
+static void begin_work(struct kunit *test, struct chain *c)
+{
+	queue_work(system_unbound_wq, &c->work);
+}
+
+static int chain_thread(void *arg)
+{
+	struct chain *c = arg;
+
+	c->err = chain_get(c);
+	kthread_complete_and_exit(&c->done, 0);
+}
+
+static void begin_thread(struct kunit *test, struct chain *c)
+{
+	struct task_struct *thread = kthread_run(chain_thread, c, "chain/%u", 1);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, thread);
+}
+
 /*
  * Each of the three steps fails in some round, and nothing fails that was not asked to.
  *
  * A slab that needs a page asks for it, now and then, which shifts what is counted behind it: one
  * iteration may skip a step, several in a row do not.
  */
-static void fail_steps(struct kunit *test, const char *who)
+static void fail_steps(struct kunit *test, const char *who, begin_fn begin)
 {
 	struct chain *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
 	struct lr_fault f;
@@ -112,10 +141,7 @@ static void fail_steps(struct kunit *test, const char *who)
 		lr_fault_each_in(&f, test, who) {
 			rounds++;
 			reinit_completion(&c->done);
-			if (who)
-				queue_work(system_unbound_wq, &c->work);
-			else
-				chain_work(&c->work);
+			begin(test, c);
 			wait_for_completion(&c->done);
 			if (!lr_fault_stop(&f))
 				KUNIT_EXPECT_EQ(test, c->err, 0);
@@ -130,13 +156,19 @@ static void fail_steps(struct kunit *test, const char *who)
 
 static void library_fault_task(struct kunit *test)
 {
-	fail_steps(test, NULL);
+	fail_steps(test, NULL, begin_here);
 }
 
 /* The same in a work item, whose allocations are not the test's own. */
 static void library_fault_work(struct kunit *test)
 {
-	fail_steps(test, "chain_");
+	fail_steps(test, "chain_", begin_work);
+}
+
+/* And in a thread that begins in the round. */
+static void library_fault_thread(struct kunit *test)
+{
+	fail_steps(test, "chain/", begin_thread);
 }
 
 /* A pause neither counts nor fails. */
@@ -209,6 +241,7 @@ static struct kunit_case library_cases[] = {
 	KUNIT_CASE(library_action_ran),
 	KUNIT_CASE(library_fault_task),
 	KUNIT_CASE(library_fault_work),
+	KUNIT_CASE(library_fault_thread),
 	KUNIT_CASE(library_fault_pause),
 	KUNIT_CASE(library_clock),
 	KUNIT_CASE(library_wait),

@@ -228,8 +228,8 @@ struct ib_rmpp_tx {
  * @node: in &ib_mad_port.done or &ib_mad_port.local
  * @hash: in &ib_mad_port.sends
  * @by_id: in &ib_mad_port.ids
- * @timer: for the response or, with RMPP, for the ACK; set in each state but IDLE, LOCAL, ENDED and
- *	SENDING, where the hardware keeps the time
+ * @timer: in WAITING for the response, in JOINING for the rest of it; in SENDING with RMPP only,
+ *	for the ACK, when all that the window allows has left: before that the hardware keeps time
  * @msg: on its way to a slot
  * @slots: slots that carry it
  * @tries: how often it may still be repeated

@@ -121,8 +121,9 @@ static int ib_class_uevent(ib_const_device *dev, struct kobj_uevent_env *env)
 }
 
 /*
- * Not a variable of ours: whoever still has a file of the class open keeps its memory, which may be
- * longer than this module stays.
+ * Not a variable of ours: the driver core reads it once more when it gives back the last reference
+ * to the class, which may be after this module has left (a kernel with DEBUG_KOBJECT_RELEASE makes
+ * it so).  Open files are no reason, they keep none.
  */
 struct class *ib_class;
 

@@ -75,7 +75,7 @@ static char *umad_devnode(ib_const_device *dev, umode_t *mode)
 
 #define UMAD_CLASS "infiniband_mad"
 
-/* Not a variable of ours: an open file of sysfs may keep it longer than this module stays. */
+/* Not a variable of ours: the driver core may look at it after this module left, see ib_class. */
 static struct class *umad_class;
 
 static int umad_class_make(void)

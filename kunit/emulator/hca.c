@@ -288,6 +288,12 @@ static void hca_free(void *arg)
 	kfree(h);
 }
 
+void lr_hca_free(struct lr_hca *h)
+{
+	kunit_release_action(h->test, hca_free, h);
+}
+EXPORT_SYMBOL_GPL(lr_hca_free);
+
 void lr_hca_connect(struct lr_hca *h, unsigned int port, struct lr_fabric *f)
 {
 	struct link_end *end = NULL;

@@ -51,6 +51,9 @@ void lr_hca_unplug(struct lr_hca *h);
  */
 void lr_hca_vanish(struct lr_hca *h);
 
+/** lr_hca_free() - what the end of the test would do with it, at once */
+void lr_hca_free(struct lr_hca *h);
+
 /** lr_hca_pdev() - its PCI device while plugged, no reference taken; else NULL */
 struct pci_dev *lr_hca_pdev(struct lr_hca *h);
 

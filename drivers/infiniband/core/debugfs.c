@@ -35,13 +35,22 @@ static const char *const ib_agent_words[] = {
 	[IB_AGENT_TOMBSTONE] = "TOMBSTONE",
 };
 
+static const char *ib_hardware_word(const struct ib_hca *hca)
+{
+	if (!hca->active)
+		return "down";
+	if (hca->up)
+		return "up";
+	return hca->goal == IB_GOAL_RUN ? "starting" : "stopping";
+}
+
 static int ib_hca_state_show(struct seq_file *seq, void *unused)
 {
 	struct ib_hca *hca = seq->private;
 
 	spin_lock_irq(&hca->lock);
 	seq_printf(seq, "goal %s\n", ib_goal_name(hca->goal));
-	seq_printf(seq, "hardware %s%s%s\n", hca->up ? "up" : hca->active ? "starting" : "down",
+	seq_printf(seq, "hardware %s%s%s\n", ib_hardware_word(hca),
 		   hca->quiet ? ", quiet" : "", hca->halted ? ", halted" : "");
 	if (hca->gone)
 		seq_printf(seq, "gone %s\n", hca->gone_cause);

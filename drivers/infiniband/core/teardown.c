@@ -230,14 +230,17 @@ void ib_teardown_cut_off(struct ib_hca *hca)
  */
 int ib_teardown_hca(struct ib_hca *hca)
 {
-	bool started = hca->up;
 	int err;
 
 	if (hca->teardown.timed != IB_TIMED_DEVICE)
 		ib_teardown_begin(hca, IB_TIMED_DEVICE);
-	if (started) {
+	if (hca->up) {
 		hca->ops->stop(hca);
 		trace_ib_teardown_hardware(hca, "stop", 0);
+		/* At once: a shutdown may end what is below, and it is begun again. */
+		spin_lock_irq(&hca->lock);
+		hca->up = false;
+		spin_unlock_irq(&hca->lock);
 	}
 	ib_gate_close(&hca->gate);
 	ib_gate_sync(&hca->gate);
@@ -250,7 +253,6 @@ int ib_teardown_hca(struct ib_hca *hca)
 	ib_subdue(hca);
 	/* From here on nobody can declare it lost; a last abort() may still be running. */
 	spin_lock_irq(&hca->lock);
-	hca->up = false;
 	hca->active = false;
 	wake_up_all(&hca->wait);
 	spin_unlock_irq(&hca->lock);

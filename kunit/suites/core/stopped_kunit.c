@@ -239,12 +239,68 @@ static void stopped_shutdown_during_teardown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&fake->flushes), 1);
 }
 
+/*
+ * A shutdown that comes while remove() waits for a section inside the HCA's gate, after the
+ * driver's orderly end: when the section has left, remove() gets its teardown, and the driver is
+ * not stopped a second time.
+ */
+static void stopped_once_with_shutdown(struct kunit *test)
+{
+	struct fake_hca *fake = fake_hca_create(test, "lr-stopped");
+	struct fake_flow off, down;
+
+	KUNIT_ASSERT_EQ(test, fake_hca_up(fake), 0);
+	KUNIT_ASSERT_EQ(test, ib_hca_enter(fake->hca), 0);
+	fake_flow_start(&down, fake_run_remove, fake);
+	KUNIT_EXPECT_TRUE(test, LR_WAIT(atomic_read(&fake->stops) == 1, 1000));
+	fake_flow_start(&off, fake_run_shutdown, fake);
+	KUNIT_EXPECT_TRUE(test, fake_advance_to(fake, &off.done, 2000));
+	KUNIT_EXPECT_TRUE(test, fake->hca->halted);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fake->releases), 0);
+	ib_hca_exit(fake->hca);
+	fake_flow_join(&off);
+	KUNIT_EXPECT_EQ(test, fake_flow_join(&down), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fake->stops), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fake->releases), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fake->device_stops), 1);
+}
+
+/* The same while the device's gate drains: the device, too, is stopped once. */
+static void stopped_once_with_device_inside(struct kunit *test)
+{
+	struct fake_service *mad = fake_service_create(test, "mad", NULL, NULL);
+	struct fake_hca *fake = fake_hca_create(test, "lr-stopped");
+	struct fake_flow off, down;
+	struct ib_device *device;
+
+	KUNIT_ASSERT_EQ(test, fake_service_register(mad), 0);
+	KUNIT_ASSERT_EQ(test, fake_hca_up(fake), 0);
+	device = fake_device(fake);
+	get_device(&device->dev);
+	KUNIT_ASSERT_EQ(test, ib_device_enter(device), 0);
+	fake_flow_start(&down, fake_run_remove, fake);
+	KUNIT_EXPECT_TRUE(test, LR_WAIT(atomic_read(&mad->stops) == 1, 1000));
+	fake_flow_start(&off, fake_run_shutdown, fake);
+	KUNIT_EXPECT_TRUE(test, fake_advance_to(fake, &off.done, 2000));
+	KUNIT_EXPECT_EQ(test, atomic_read(&fake->device_stops), 0);
+	ib_device_exit(device);
+	fake_flow_join(&off);
+	KUNIT_EXPECT_EQ(test, fake_flow_join(&down), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fake->device_stops), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fake->flushes), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fake->stops), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&mad->stops), 1);
+	put_device(&device->dev);
+}
+
 static struct kunit_case stopped_cases[] = {
 	KUNIT_CASE_PARAM(stopped_by, way_gen),
 	KUNIT_CASE(stopped_waits_for_inside),
 	KUNIT_CASE(stopped_shutdown_is_bounded),
 	KUNIT_CASE(stopped_shutdown_frees_nothing),
 	KUNIT_CASE(stopped_shutdown_during_teardown),
+	KUNIT_CASE(stopped_once_with_shutdown),
+	KUNIT_CASE(stopped_once_with_device_inside),
 	{}
 };
 

@@ -148,6 +148,9 @@ void ib_hca_raise(struct ib_hca *hca, enum ib_goal goal)
 		abort = hca->active;
 		hca->aborting += abort;
 	}
+	/* Whoever wants it anew asks for new tries, also where the thread has given up. */
+	if (goal == IB_GOAL_RESET)
+		hca->tries = 0;
 	ib_hca_stir(hca);
 	spin_unlock_irqrestore(&hca->lock, flags);
 	if (abort)

@@ -93,6 +93,22 @@ static void failure_restart_for_good(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, PASS_UNTIL(s->hca, fake_is_live(s->hca), 1000));
 }
 
+/* Given up; then a recovery is wished for: that is somebody who asks. */
+static void failure_given_up_then_reset(struct kunit *test)
+{
+	struct stage *s = stage_create(test);
+
+	KUNIT_ASSERT_EQ(test, fake_hca_up(s->hca), 0);
+	s->hca->start_fails = 100;
+	ib_hca_raise(s->hca->hca, IB_GOAL_RESET);
+	PASS_UNTIL(s->hca, false, 60000);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->hca->starts), 5);
+	s->hca->start_fails = 0;
+	ib_hca_raise(s->hca->hca, IB_GOAL_RESET);
+	KUNIT_EXPECT_TRUE(test, PASS_UNTIL(s->hca, fake_is_live(s->hca), 1000));
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->hca->starts), 6);
+}
+
 static void failure_recreate(struct kunit *test)
 {
 	struct stage *s = stage_create(test);
@@ -306,6 +322,7 @@ static struct kunit_case failure_cases[] = {
 	KUNIT_CASE(failure_first_create),
 	KUNIT_CASE(failure_restart),
 	KUNIT_CASE(failure_restart_for_good),
+	KUNIT_CASE(failure_given_up_then_reset),
 	KUNIT_CASE(failure_recreate),
 	KUNIT_CASE(failure_service_start),
 	KUNIT_CASE(failure_service_port),

@@ -386,6 +386,8 @@ void ib_hca_permit(struct ib_hca *hca, enum ib_hold hold);
  * @hca: the HCA
  * @goal: at least this; a lower one than the present goal changes nothing
  *
+ * IB_GOAL_RESET also begins the tries anew where starting was given up.
+ *
  * Context: any.
  */
 void ib_hca_raise(struct ib_hca *hca, enum ib_goal goal);

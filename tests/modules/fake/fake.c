@@ -144,22 +144,33 @@ static int fake_make(struct ib_attachment *attachment, struct fake_set *set)
 	if (IS_ERR(set->pd))
 		return PTR_ERR(set->pd);
 	set->cq = ib_cq_create(attachment, &cq, NULL);
-	if (IS_ERR(set->cq))
+	if (IS_ERR(set->cq)) {
+		ib_pd_destroy(set->pd);
 		return PTR_ERR(set->cq);
+	}
 	qp.send_cq = set->cq;
 	qp.recv_cq = set->cq;
 	set->qp = ib_qp_create(attachment, set->pd, &qp, NULL);
-	return PTR_ERR_OR_ZERO(set->qp);
+	if (!IS_ERR(set->qp))
+		return 0;
+	ib_cq_destroy(set->cq);
+	ib_pd_destroy(set->pd);
+	return PTR_ERR(set->qp);
 }
 
 static int fake_add_one(struct ib_attachment *attachment)
 {
 	struct fake_set *set = kzalloc(sizeof(*set), GFP_KERNEL);
+	int err;
 
 	if (!set)
 		return -ENOMEM;
-	ib_attachment_set_context(attachment, set);
-	return fake_make(attachment, set);
+	err = fake_make(attachment, set);
+	if (err)
+		kfree(set);
+	else
+		ib_attachment_set_context(attachment, set);
+	return err;
 }
 
 static void fake_remove_one(struct ib_attachment *attachment, enum ib_remove_reason reason)

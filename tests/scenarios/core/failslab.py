@@ -27,8 +27,12 @@ CARD = 'lastref_fake.0'
 
 
 def put(path, value):
-    with open(path, 'w') as file:
-        file.write(str(value))
+    """One write(2): a buffered file that fails to flush writes again when it is closed."""
+    fd = os.open(path, os.O_WRONLY)
+    try:
+        os.write(fd, str(value).encode())
+    finally:
+        os.close(fd)
 
 
 def get(path):

@@ -34,10 +34,10 @@ print('joined', flush=True)
 time.sleep(100000)
 '''
 # What costs more than in-tree: name of a figure, largest ratio, reason (docs/umad.md).
-HOPS = 'each MAD changes threads once more at either end'
-REASONS = {'instructions for each query of counters': (2, HOPS),
-           'instructions for each ibping': (1.7, HOPS),
-           'instructions for each perfquery, the program and all': (1.1, HOPS)}
+ITEMS = 'what completes and what has been received are two work items, and each owner is counted on the way'
+REASONS = {'instructions for each query of counters': (1.45, ITEMS),
+           'instructions for each ibping': (1.1, ITEMS),
+           'instructions for each perfquery, the program and all': (1.1, ITEMS)}
 
 
 class Stack:
@@ -113,7 +113,9 @@ class Stack:
         server.kill(15)
         server.wait(30)
         loop = f'for i in $(seq 20); do perfquery -C {here} -P 1 {lid} 1 >/dev/null || exit 1; done'
-        self.figures['instructions for each perfquery, the program and all'] = self.between(loop)[1] // 20
+        # Whatever else runs in the machine at the time can only add to it.
+        self.figures['instructions for each perfquery, the program and all'] = min(
+            self.between(loop)[1] for _ in range(3)) // 20
 
     def teardown(self):
         """The first HCA is unbound: 64 groups joined by its IPoIB, 64 queries outstanding, the SM silent."""

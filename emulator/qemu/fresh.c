@@ -14,7 +14,7 @@
 #include "plugin.h"
 
 /* From exec/exec-all.h, which is for code that knows its target. */
-void tb_flush(CPUState *cpu);
+void tb_flush(struct CPUState *cpu);
 
 /* By any way to a reset, with the CPUs at rest; does nothing without TCG. */
 static void on_reset(void *arg)

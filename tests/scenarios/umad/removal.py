@@ -114,6 +114,9 @@ def recovered(hca, what):
     """It says what happened, and comes back by itself; the removal is not the caller's to time."""
     if not hca.t.vm.log.wait_line(what, hca.position, 60):
         raise AssertionError(f'the log does not say: {what}')
+    state = f'/sys/kernel/debug/infiniband/{hca.function}/state'
+    hca.t.vm.sh(f'for i in $(seq 600); do grep -q "^hardware up" {state} && grep -q "^thread idle" {state} && exit 0; '
+                'sleep 0.1; done; exit 1', limit=120)
     return 0
 
 
@@ -205,7 +208,7 @@ class Load:
 
 def back(t, hca):
     t.vm.sh(f'for i in $(seq 600); do [ "$(ls /dev/infiniband 2>/dev/null | grep -c umad)" = 4 ] && '
-            f'[ -d /sys/bus/pci/devices/{hca.function}/infiniband ] && exit 0; sleep 0.1; done; exit 1',
+            f'[ -d /sys/bus/pci/devices/{hca.function}/infiniband ] && exec udevadm settle; sleep 0.1; done; exit 1',
             limit=120)
 
 

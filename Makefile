@@ -5,7 +5,7 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 version := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 
 .DEFAULT_GOAL := help
-.PHONY: help all modules clean-modules check check-long demo lint coverage shell install reload uninstall \
+.PHONY: help all modules clean-modules check check-long demo lint bench coverage shell install reload uninstall \
 	clean
 
 help: ## this list
@@ -36,6 +36,9 @@ demo: ## the main job, shown step by step in a virtual machine
 
 lint: ## checkpatch, sparse, W=1, clang, kernel-doc, shellcheck, pyflakes
 	@scripts/deps base kernel lint kunit && scripts/lint
+
+bench: ## figures beside the in-tree modules, on the same emulated HCAs (ONLY=SCENARIO for one)
+	@scripts/bench $(ONLY)
 
 coverage: ## line coverage of the KUnit suites
 	@scripts/deps base kernel kunit && kunit/coverage

@@ -16,63 +16,22 @@ commands. A shell runs between two marks as well, the same for both. UMAD_COMPAR
 round trips.
 """
 import os
-import re
 
+import beside
 import modules
 import umad
 
 TRIPS = int(os.environ.get('UMAD_COMPARE_TRIPS') or 1000)
 GROUPS = QUERIES = 64
-MARK = re.compile(r'^(\d+) icount=(\d+) .*\bmark (\d+) at')
-JOIN = f'''
-import socket, struct, sys, time
-s = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range({GROUPS} // 16)]
-for n in range({GROUPS}):
-    s[n // 16].setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
-                          struct.pack('4s4s', bytes((239, 9, 9, n)), bytes((10, 1, 0, 1))))
-print('joined', flush=True)
-time.sleep(100000)
-'''
-# What costs more than in-tree: name of a figure, largest ratio, reason (docs/umad.md).
+# What costs more than in-tree: beginning of a figure's name, largest ratio, reason (docs/umad.md).
 ITEMS = 'what completes and what has been received are two work items, and each owner is counted on the way'
-REASONS = {'instructions for each query of counters': (1.45, ITEMS),
-           'instructions for each ibping': (1.3, ITEMS),
-           'instructions for each perfquery, the program and all': (1.1, ITEMS)}
+REASONS = (('instructions for each query of counters', 1.45, ITEMS),
+           ('instructions for each ibping', 1.3, ITEMS),
+           ('instructions for each perfquery', 1.1, ITEMS))
 
 
-class Stack:
-    """One of the two, and its figures: name -> number."""
-
-    def __init__(self, t, name):
-        self.t, self.name, self.figures = t, name, {}
-        self.functions = umad.functions(t)
-        self.resource = f'/sys/bus/pci/devices/{self.functions[1]}/resource0'
-        self.mark = f'{umad.TOOL} mark {self.resource}'
-
-    def marks(self):
-        """(virtual ns, instructions) of the last mark 1 and the last mark 2."""
-        last = {}
-        with open(self.t.stage.hcas.log_path(0, 'hca1'), encoding='utf-8', errors='replace') as log:
-            for line in log:
-                found = MARK.match(line)
-                if found:
-                    last[int(found.group(3))] = int(found.group(1)), int(found.group(2))
-        return last[1], last[2]
-
-    def took(self):
-        """Virtual ns and instructions between the two."""
-        begin, end = self.marks()
-        return end[0] - begin[0], end[1] - begin[1]
-
-    def between(self, script, limit=120):
-        """Run a script between two marks."""
-        self.t.vm.sh(f'{self.mark} 1; {script}\n{self.mark} 2', limit=limit)
-        return self.took()
-
-    def commands(self, device='hca0'):
-        """Firmware commands that an HCA has been given."""
-        return sum(int(n) for name, n in re.findall(r'^(\S+) (\d+)', umad.ask(self.t, device, 'counts'), re.M)
-                   if name.startswith('cmd.'))
+class Stack(beside.Stack):
+    """What is measured, one method each."""
 
     def port(self, hca):
         """The path of the first port of an HCA."""
@@ -126,11 +85,7 @@ class Stack:
         self.t.vm.sh(f'ip link set {name} up && ip addr add 10.1.0.1/24 dev {name} && '
                      f'for i in $(seq 300); do ip link show up {name} | grep -q LOWER_UP && exit 0; sleep 0.1; '
                      'done; exit 1', limit=120)
-        self.t.vm.put(JOIN.encode(), '/run/join.py')
-        members = self.t.vm.start_sh('exec python3 /run/join.py >/run/members')
-        have = self.t.vm.sh('for i in $(seq 600); do n=$(saquery MCMR 2>/dev/null | grep -ci "ff1.:401b:.*:f09:9"); '
-                            f'[ "$n" -ge {GROUPS} ] && break; sleep 0.2; done; echo $n', limit=300).out.strip()
-        self.t.equal(have, str(GROUPS), f'{self.name}: {GROUPS} groups are joined')
+        members = self.join_groups(GROUPS)
         self.sm.kill(19)
         lid = self.lid(1)
         holder = self.t.vm.start_sh(f'exec {umad.TOOL} hold umad{node} {lid} {QUERIES} >/run/held')
@@ -148,11 +103,6 @@ class Stack:
             job.wait(60)
         self.t.vm.sh(f'echo {self.functions[0]} >/sys/bus/pci/drivers/mlx4_core/bind')
 
-    def leave(self):
-        # udev has loaded more than was asked for, and in-tree has needs of its own
-        self.t.vm.sh('for i in 1 2 3; do rmmod ib_ipoib rdma_ucm rdma_cm iw_cm ib_cm ib_umad mlx4_ib mlx4_en '
-                     'mlx4_core ib_uverbs ib_core; done 2>/dev/null; ! grep ^ib_core /proc/modules', limit=180)
-
 
 def measured(t, name):
     stack = Stack(t, name)
@@ -167,9 +117,4 @@ def scenario(t):
     umad.tool(t)
     theirs = measured(t, 'in-tree')
     modules.install(t.vm, modules.ours(t.vm.kernel.name))
-    ours = measured(t, 'ours')
-    for name, before in theirs.items():
-        bound, reason = REASONS.get(name, (1, ''))
-        t.ok(ours[name] <= bound * before,
-             f'{name}: in-tree {before}, ours {ours[name]}, ratio {ours[name] / max(before, 1):.2f}, '
-             f'at most {bound}{reason and ", since "}{reason}')
+    beside.judge(t, theirs, measured(t, 'ours'), REASONS)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# scenario: IPoIB beside in-tree: instructions for each packet, down and up and unload with 64 groups, memory
+# kernel: 6.12
+# hcas: 2
+# fabric: one
+# cpus: 1
+# qemu: -icount shift=3,sleep=off
+# append: iomem=relaxed
+# limit: 1200
+# alone: yes
+"""Both stacks in turn on the same two HCAs of one machine, each freshly loaded. Sender and receiver are on one
+CPU, so that a packet's instructions are those of both ends. IPOIB_COMPARE_PACKETS chooses another number.
+"""
+import glob
+import os
+import re
+
+import beside
+import images
+import modules
+import umad
+
+PACKETS = int(os.environ.get('IPOIB_COMPARE_PACKETS') or 5000)
+STREAM = 8 << 20
+SEGMENT = 2044 - 52                                     # of a stream, at the broadcast group's MTU
+GROUPS = 64
+CHILDREN = 8
+FLOW = '/run/lastref/flow'
+# What costs more than in-tree: beginning of a figure's name, largest ratio, reason (docs/performance.md).
+GATES = 'each post, poll and arm passes the gates that make a removal safe'
+REASONS = (('instructions for each datagram', 1.1, GATES),
+           ('instructions for each segment', 1.2, GATES + ', and batches differ from run to run'),
+           ('down with 64 groups, virtual', 1.35, 'the SM is not waited for, and its program has the same CPU'),
+           ('up until carrier', 1.25, 'the SM has the same CPU, a trip to it is more than the difference'))
+
+
+def flow_tool(t):
+    files = sorted(glob.glob(os.path.join(images.REPO, 'tests', 'ipoib', '*.c')))
+    t.vm.put_file(images.program('flow', files, '-static'), FLOW)
+    t.vm.sh(f'chmod 755 {FLOW}')
+
+
+class Stack(beside.Ipoib):
+    """What is measured, one method each."""
+
+    def packets(self):
+        for a, b, host in (('a', 'b', 2), ('b', 'a', 1)):
+            sink = self.t.vm.start_sh(f'exec ip netns exec {b} {FLOW} sink 7000')
+            self.t.vm.sh(f'for i in $(seq 100); do ip netns exec {b} grep -q ":1B58 0*:0000 0A" /proc/net/tcp && '
+                         'exit 0; sleep 0.1; done; exit 1')
+            inside = f'ip netns exec {a} {FLOW}'
+            self.t.vm.sh(f'{inside} udp {self.resource} 10.1.0.{host} 7000 {PACKETS} 64', limit=300)
+            self.figures[f'instructions for each datagram of 64 bytes, {a} to {b}'] = self.took()[1] // PACKETS
+            # Once for the code and the windows, then counted.
+            self.t.vm.sh(f'{inside} tcp - 10.1.0.{host} 7000 {STREAM // 8} && '
+                         f'{inside} tcp {self.resource} 10.1.0.{host} 7000 {STREAM}', limit=300)
+            self.figures[f'instructions for each segment of a stream, {a} to {b}'] = (
+                self.took()[1] * SEGMENT // STREAM)
+            sink.kill()
+            sink.wait(30)
+
+    def join(self):
+        self.members = self.join_groups(GROUPS, 'ip netns exec a')
+
+    def down_up(self):
+        name = self.names['a']
+        before = self.commands()
+        took = self.between(f'ip -n a link set {name} down')
+        self.figures[f'down with {GROUPS} groups, virtual ms'] = took[0] // 10 ** 6
+        self.figures[f'down with {GROUPS} groups, firmware commands'] = self.commands() - before
+        before = self.commands()
+        took = self.between(f'ip -n a link set {name} up; {self.has_carrier("a")}')
+        self.figures['up until carrier, virtual ms'] = took[0] // 10 ** 6
+        self.joined(GROUPS)
+        self.figures[f'up with {GROUPS} groups, firmware commands'] = self.commands() - before
+
+    def unload(self):
+        """The sockets that joined stay: their interface goes."""
+        before = self.commands()
+        took = self.between('rmmod ib_ipoib', 120)
+        self.figures[f'rmmod with {GROUPS} groups, virtual ms'] = took[0] // 10 ** 6
+        self.figures[f'rmmod with {GROUPS} groups, firmware commands'] = self.commands() - before
+        self.figures[f'rmmod with {GROUPS} groups, thousands of instructions'] = took[1] // 1000
+        self.members.kill()
+        self.members.wait(30)
+
+    def free_kib(self):
+        out = self.t.vm.sh('sync; echo 3 >/proc/sys/vm/drop_caches; sleep 0.5; echo 3 >/proc/sys/vm/drop_caches; '
+                           'cat /proc/meminfo').out
+        return int(re.search(r'MemFree:\s+(\d+)', out).group(1))
+
+    def memory(self):
+        """Children that are up, on the first interface."""
+        self.interfaces()
+        name = self.names['a']
+        before = self.free_kib()
+        self.t.vm.sh(f'for i in $(seq {CHILDREN}); do ip -n a link add link {name} name kid$i type ipoib && '
+                     'ip -n a link set kid$i up || exit 1; done; for i in $(seq 300); do '
+                     f'[ "$(ip -n a link show up | grep -c "kid.*LOWER_UP")" = {CHILDREN} ] && exit 0; sleep 0.1; '
+                     'done; exit 1', limit=120)
+        self.figures['memory of an interface that is up, KiB'] = (before - self.free_kib()) // CHILDREN
+
+
+def measured(t, name):
+    stack = Stack(t, name)
+    stack.begin()
+    stack.packets()
+    stack.join()
+    stack.down_up()
+    stack.unload()
+    stack.memory()
+    stack.end()
+    return stack.figures
+
+
+def scenario(t):
+    umad.tool(t)
+    flow_tool(t)
+    theirs = measured(t, 'in-tree')
+    modules.install(t.vm, modules.ours(t.vm.kernel.name))
+    beside.judge(t, theirs, measured(t, 'ours'), REASONS)

@@ -60,6 +60,12 @@ def ours(kernel_name):
     return build(images.REPO, kernel_name, only=('Kbuild', 'drivers'))
 
 
+def needs(path):
+    """The names of the modules that a module needs."""
+    done = subprocess.run(['modinfo', '-F', 'depends', path], stdout=subprocess.PIPE, text=True, check=True)
+    return [name for name in done.stdout.strip().split(',') if name]
+
+
 def test_module(kernel_name, name, also=()):
     """Build the test module of tests/modules/`name` beside ours, in the copy they were built in.
 

@@ -164,7 +164,7 @@ int ib_device_name_assign(struct ib_device *device);
 void ib_device_name_release(struct ib_device *device);
 void ib_device_kill(struct ib_device *device);
 void ib_quarantine_add(struct ib_device *device, const char *cause);
-void ib_quarantine_keep(const struct ib_device *device, const struct list_head *objects);
+void ib_quarantine_keep(struct ib_device *device, const struct list_head *objects);
 void ib_quarantine_exit(void);
 void ib_quarantine_show(struct seq_file *seq, const struct ib_hca *only);
 

@@ -127,7 +127,7 @@ static void ib_kept_add_object(struct ib_kept *kept, const struct ib_object *obj
  *
  * Context: the lifecycle thread.
  */
-void ib_quarantine_keep(const struct ib_device *device, const struct list_head *objects)
+void ib_quarantine_keep(struct ib_device *device, const struct list_head *objects)
 {
 	const struct ib_object *object;
 	struct ib_kept *kept;

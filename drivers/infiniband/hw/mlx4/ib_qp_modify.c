@@ -201,7 +201,7 @@ static u8 path_port(const struct mlx4_ib_qp *qp, const struct ib_qp_attr *attr, 
 	return mask & IB_QP_AV ? attr->ah.port : qp->ib.port;
 }
 
-static void put_paths(const struct mlx4_ib_dev *dev, const struct mlx4_ib_qp *qp, void *context,
+static void put_paths(struct mlx4_ib_dev *dev, const struct mlx4_ib_qp *qp, void *context,
 		      const struct ib_qp_attr *attr, u32 mask)
 {
 	u8 port = path_port(qp, attr, mask);

@@ -75,7 +75,7 @@ static int ib_roster_fence(struct ib_device *device)
 	return err;
 }
 
-/* The next service to start: not there, or failed before the registry last changed. */
+/* The next service to start: not there, or failed before the registry changed to @gen. */
 static struct ib_service_instance *ib_roster_startable(struct ib_device *device,
 						       unsigned long gen)
 {
@@ -89,7 +89,8 @@ static struct ib_service_instance *ib_roster_startable(struct ib_device *device,
 		instance = ib_service_find(device, service);
 		if (!instance)
 			instance = ib_service_create(device, service);
-		else if (instance->state != IB_SERVICE_FAILED || instance->tried_gen == gen)
+		else if (instance->state != IB_SERVICE_FAILED ||
+			 (long)(instance->tried_gen - gen) >= 0)
 			instance = NULL;
 		if (instance)
 			break;

@@ -4,6 +4,8 @@
  *
  * What failed is undone, said in one line, and tried again; nothing else is harmed.
  */
+#include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -136,6 +138,45 @@ static void failure_service_start(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_service_register(other), 0);
 	KUNIT_EXPECT_TRUE(test, LR_WAIT(atomic_read(&s->ipoib->adds) == 1, 1000));
 	KUNIT_EXPECT_EQ(test, atomic_read(&s->sa->starts), 2);
+}
+
+/* The lifecycle thread is in the middle of a pass, and the registry changes meanwhile. */
+static void linger_in_start(struct fake_service *fs, struct ib_service_instance *instance,
+			    const char *where)
+{
+	struct completion *entered = fs->data;
+
+	if (strcmp(where, "start") || completion_done(entered))
+		return;
+	complete_all(entered);
+	msleep(100);
+}
+
+static int bring_up(void *arg)
+{
+	return fake_hca_up(arg);
+}
+
+/* A service that cannot start is tried again for a change, not for ever because of one. */
+static void failure_service_start_while_registry_changes(struct kunit *test)
+{
+	struct stage *s = stage_create(test);
+	struct fake_service *other = fake_service_create(test, "other", NULL, NULL);
+	struct completion *entered = kunit_kzalloc(test, sizeof(*entered), GFP_KERNEL);
+	struct fake_flow up;
+
+	KUNIT_ASSERT_NOT_NULL(test, entered);
+	init_completion(entered);
+	s->mad->data = entered;
+	s->mad->hook = linger_in_start;
+	s->sa->start_fails = 1000;
+	fake_flow_start(&up, bring_up, s->hca);
+	wait_for_completion(entered);
+	KUNIT_EXPECT_EQ(test, fake_service_register(other), 0);
+	KUNIT_EXPECT_EQ(test, fake_flow_join(&up), 0);
+	ib_hca_settle(s->hca->hca);
+	KUNIT_EXPECT_LE(test, atomic_read(&s->sa->starts), 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&other->starts), 1);
 }
 
 /* Its second port does not: the first is stopped again, then the service. */
@@ -325,6 +366,7 @@ static struct kunit_case failure_cases[] = {
 	KUNIT_CASE(failure_given_up_then_reset),
 	KUNIT_CASE(failure_recreate),
 	KUNIT_CASE(failure_service_start),
+	KUNIT_CASE(failure_service_start_while_registry_changes),
 	KUNIT_CASE(failure_service_port),
 	KUNIT_CASE(failure_add_one),
 	KUNIT_CASE(failure_add_one_for_good),

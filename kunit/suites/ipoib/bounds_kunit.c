@@ -196,6 +196,16 @@ static void rtnl_is_held_for_one_second_by_many(struct kunit *test)
 
 /* ---- senders ---- */
 
+static void send_to_groups(struct ipoib_iface *iface, int first, int number)
+{
+	u8 addr[INFINIBAND_ALEN];
+
+	while (number--) {
+		group_number(addr, first++);
+		subnet_send(iface, addr);
+	}
+}
+
 /* Whoever may send may send to any group; that makes no more of them than the limit says. */
 static void senders_make_so_many_groups(struct kunit *test)
 {
@@ -209,10 +219,7 @@ static void senders_make_so_many_groups(struct kunit *test)
 	subnet_open(s, a);
 	LR_WAIT(false, 30000);
 	before = subnet_members(s);
-	for (i = 0; i < groups; i++) {
-		group_number(addr, i);
-		subnet_send(a, addr);
-	}
+	send_to_groups(a, 0, groups);
 	LR_WAIT(false, 1000);
 	KUNIT_EXPECT_LE(test, subnet_members(s), before + SENT_GROUPS_MAX);
 	KUNIT_EXPECT_GT(test, subnet_members(s), SENT_GROUPS_MAX / 2);
@@ -236,24 +243,22 @@ static void senders_make_so_many_groups(struct kunit *test)
 	rtnl_unlock();
 }
 
-static void send_to_groups(struct ipoib_iface *iface, int first, int number)
+/* An interface with room for so many senders' groups. */
+static struct ipoib_iface *open_with_places(struct kunit *test, unsigned int places)
 {
-	u8 addr[INFINIBAND_ALEN];
+	struct subnet *s = subnet_up(test, "lr-ipoib");
+	struct ipoib_iface *iface = subnet_iface(s, 1);
 
-	while (number--) {
-		group_number(addr, first++);
-		subnet_send(iface, addr);
-	}
+	skip_in_real_time(test);
+	WRITE_ONCE(iface->sent_groups_max, places);
+	subnet_open(s, iface);
+	return iface;
 }
 
 static void few_groups_may_rest(struct kunit *test)
 {
-	struct subnet *s = subnet_up(test, "lr-ipoib");
-	struct ipoib_iface *a = subnet_iface(s, 1);
+	struct ipoib_iface *a = open_with_places(test, 100);
 
-	skip_in_real_time(test);
-	WRITE_ONCE(a->sent_groups_max, 100);
-	subnet_open(s, a);
 	send_to_groups(a, 0, 20);
 	LR_WAIT(false, 50000);
 	KUNIT_EXPECT_GE(test, atomic_read(&a->sent_groups), 20);
@@ -263,12 +268,8 @@ static void few_groups_may_rest(struct kunit *test)
 /* When all places are taken some are soon free again, and the others have time. */
 static void the_more_groups_the_sooner_they_go(struct kunit *test)
 {
-	struct subnet *s = subnet_up(test, "lr-ipoib");
-	struct ipoib_iface *a = subnet_iface(s, 1);
+	struct ipoib_iface *a = open_with_places(test, 100);
 
-	skip_in_real_time(test);
-	WRITE_ONCE(a->sent_groups_max, 100);
-	subnet_open(s, a);
 	send_to_groups(a, 0, 120);
 	KUNIT_EXPECT_EQ(test, atomic_read(&a->sent_groups), 100);
 	KUNIT_EXPECT_TRUE(test, LR_WAIT(atomic_read(&a->sent_groups) < 95, 12000));
@@ -283,8 +284,7 @@ static void refused_groups_age(struct kunit *test)
 {
 	struct subnet *s = subnet_up(test, "lr-ipoib");
 	struct ipoib_iface *a = subnet_iface(s, 1);
-	u8 addr[INFINIBAND_ALEN];
-	int i, before;
+	int before;
 
 	skip_in_real_time(test);
 	subnet_open(s, a);
@@ -292,10 +292,7 @@ static void refused_groups_age(struct kunit *test)
 	before = atomic_read(&a->sent_groups);
 	s->join_error = -EINVAL;
 	s->spare_broadcast = true;
-	for (i = 0; i < 20; i++) {
-		group_number(addr, i);
-		subnet_send(a, addr);
-	}
+	send_to_groups(a, 0, 20);
 	KUNIT_EXPECT_EQ(test, atomic_read(&a->sent_groups), before + 20);
 	KUNIT_EXPECT_TRUE(test, LR_WAIT(atomic_read(&a->sent_groups) <= before, 200000));
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(a->netdev));

@@ -125,6 +125,11 @@ class Hcas:
               'for i in $(seq 100); do [ "$(cat $s)" = 0 ] && sleep 3 && exit 0; sleep 0.1; done; exit 1')
         return vm.qmp.hmp('device_add ' + self.device(0, number, name) + extra).strip()
 
+    def audits(self, vm):
+        """What each HCA that a machine began with holds; all empty after a clean removal."""
+        return [vm.qmp.command('qom-get', path=f'/machine/peripheral/hca{n}', property='audit')
+                for n in range(self.count)]
+
     def violations(self):
         """What the HCAs have complained of since the last call, a line each."""
         found = []

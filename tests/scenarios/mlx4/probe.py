@@ -8,12 +8,6 @@
 """Probe and remove, five rounds, by module and by bind; the emulator's audit is empty each time."""
 
 
-def audit(t):
-    """What the two HCAs still hold: live objects and mapped pages, one a line."""
-    return [t.vm.qmp.command('qom-get', path=f'/machine/peripheral/hca{i}', property='audit')
-            for i in range(2)]
-
-
 def bound(t):
     return t.vm.sh('ls -d /sys/bus/pci/drivers/mlx4_core/0* | wc -l').out.strip()
 
@@ -51,7 +45,7 @@ def scenario(t):
     t.vm.sh('modprobe mlx4_ib && udevadm settle')
     devices(t)
     statistics(t)
-    held = audit(t)
+    held = t.stage.hcas.audits(t.vm)
     t.ok(all('EQ' in x.upper() for x in held), 'the audit of a running HCA names its event queues',
          str(held)[:400])
     t.vm.sh('rmmod mlx4_ib mlx4_core')
@@ -59,11 +53,11 @@ def scenario(t):
         t.vm.sh('modprobe mlx4_ib')
         t.equal(bound(t), '2', f'round {round_}: both functions are bound')
         t.vm.sh('rmmod mlx4_ib mlx4_core')
-        t.equal(audit(t), ['', ''], f'round {round_}: nothing is left in either HCA')
+        t.equal(t.stage.hcas.audits(t.vm), ['', ''], f'round {round_}: nothing is left in either HCA')
     t.vm.sh('modprobe mlx4_ib')
     for round_ in range(3):
         t.vm.sh('cd /sys/bus/pci/drivers/mlx4_core && for f in 0*; do echo $f > unbind; done')
-        t.equal(audit(t), ['', ''], f'unbind {round_}: nothing is left in either HCA')
+        t.equal(t.stage.hcas.audits(t.vm), ['', ''], f'unbind {round_}: nothing is left in either HCA')
         t.vm.sh('cd /sys/bus/pci/devices && for f in *; do '
                 '[ "$(cat $f/vendor)" = 0x15b3 ] && echo $f > ../drivers/mlx4_core/bind; done; true')
         t.equal(bound(t), '2', f'bind {round_}: both functions are bound')

@@ -28,5 +28,4 @@ def scenario(t):
         ktraffic.flows(t, ktraffic.zero(), f'after reboot {number + 1}')
     t.equal(len(seen), 3, 'it was three boots')
     t.vm.sh('rmmod lastref_traffic mlx4_ib mlx4_core')
-    t.equal([t.vm.qmp.command('qom-get', path=f'/machine/peripheral/hca{i}', property='audit')
-             for i in range(2)], ['', ''], 'nothing is left in either HCA')
+    t.equal(t.stage.hcas.audits(t.vm), ['', ''], 'nothing is left in either HCA')

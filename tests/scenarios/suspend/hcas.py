@@ -14,11 +14,6 @@ import sleep as ram
 STATE = '/sys/kernel/debug/infiniband/*/state'
 
 
-def audits(t):
-    return [t.vm.qmp.command('qom-get', path=f'/machine/peripheral/hca{i}', property='audit')
-            for i in range(2)]
-
-
 def count(t, line):
     return t.vm.sh(f'cat {STATE} | grep -c "^{line}$"; true').out.strip()
 
@@ -30,14 +25,14 @@ def names(t):
 def sleep(t, times):
     before, devices = names(t), t.vm.sh(f'cat {STATE} | grep "^provider" | grep -vc none; true').out.strip()
     left = []
-    t.equal(ram.to_ram(t.vm, lambda: left.extend(audits(t))), '', f'{times}: the machine sleeps and is woken')
+    t.equal(ram.to_ram(t.vm, lambda: left.extend(t.stage.hcas.audits(t.vm))), '', f'{times}: the machine sleeps and is woken')
     t.equal(left, ['', ''], 'nothing is left in the sleeping HCAs')
     t.vm.sh(f'for i in $(seq 300); do [ "$(cat {STATE} | grep -c "^thread idle$")" = 4 ] && exit 0; sleep 0.1; done')
     t.equal(count(t, 'hardware up'), '4', 'four HCAs are up')
     t.equal(count(t, 'thread idle'), '4', 'and at rest')
     t.equal(count(t, f'incarnations {times + 1}'), devices, 'those with a provider have a new device')
     t.equal(names(t), before, 'under their names')
-    t.ok(all('EQ' in x.upper() for x in audits(t)), 'the emulated HCAs run')
+    t.ok(all('EQ' in x.upper() for x in t.stage.hcas.audits(t.vm)), 'the emulated HCAs run')
 
 
 def scenario(t):
@@ -52,4 +47,4 @@ def scenario(t):
     t.equal((log.count(' suspend value='), log.count(' run value=')), (8, 8),
             'each of the four was told to suspend, and to run again, twice')
     t.vm.sh('rmmod lastref_fake; rmmod mlx4_ib 2>/dev/null; rmmod mlx4_core')
-    t.equal(audits(t), ['', ''], 'nothing is left when the module has gone')
+    t.equal(t.stage.hcas.audits(t.vm), ['', ''], 'nothing is left when the module has gone')

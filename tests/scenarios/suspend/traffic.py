@@ -13,21 +13,17 @@ import os
 import ktraffic
 import sleep
 
-NODE = '/machine/peripheral/hca'
-
-
-def audits(t):
-    return [t.vm.qmp.command('qom-get', path=f'{NODE}{i}', property='audit') for i in range(2)]
-
 
 def scenario(t):
+    hcas = t.stage.hcas
     ktraffic.load(t)
     ktraffic.flows(t, ktraffic.zero(), 'before any sleep')
     for number in range(1, int(os.environ.get('TRAFFIC_SLEEPS') or '3') + 1):
         before, left = ktraffic.totals(t), []
-        t.equal(sleep.to_ram(t.vm, lambda: left.extend(audits(t))), '', f'{number}: the machine sleeps and is woken')
+        slept = sleep.to_ram(t.vm, lambda left=left: left.extend(hcas.audits(t.vm)))
+        t.equal(slept, '', f'{number}: the machine sleeps and is woken')
         t.equal(left, ['', ''], f'{number}: asleep, neither HCA has anything of the driver')
         now = ktraffic.flows(t, before, f'{number}')
         t.equal(now['adds'] - now['removes'], 2, f'{number}: two HCAs, each added and removed once')
     t.vm.sh('rmmod lastref_traffic mlx4_ib mlx4_core')
-    t.equal(audits(t), ['', ''], 'nothing is left in either HCA')
+    t.equal(hcas.audits(t.vm), ['', ''], 'nothing is left in either HCA')

@@ -6,17 +6,10 @@ instructions and virtual nanoseconds are in that HCA's log, firmware commands ar
 """
 import re
 
+import ipnet
+import modules
 import umad
 
-JOIN = '''
-import socket, struct, sys, time
-count = int(sys.argv[1])
-s = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range((count + 15) // 16)]
-for n in range(count):
-    s[n // 16].setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
-                          struct.pack('4s4s', bytes((239, 9, 9, n)), bytes((10, 1, 0, 1))))
-time.sleep(100000)
-'''
 MARK = re.compile(r'^(\d+) icount=(\d+) .*\bmark (\d+) at')
 
 
@@ -54,16 +47,19 @@ class Stack:
         return sum(int(n) for name, n in re.findall(r'^(\S+) (\d+)', umad.ask(self.t, device, 'counts'), re.M)
                    if name.startswith('cmd.'))
 
-    def join_groups(self, count, inside=''):
-        """The interface with 10.1.0.1 joins groups; returns the program that holds them, to be killed."""
-        self.t.vm.put(JOIN.encode(), '/run/join.py')
-        members = self.t.vm.start_sh(f'exec {inside} python3 /run/join.py {count}')
+    def interface(self, function):
+        """The name of an HCA's interface on its first port, in the first namespace."""
+        return self.t.vm.sh(f'for n in /sys/bus/pci/devices/{function}/net/*; do '
+                            '[ "$(cat $n/dev_port)" = 0 ] && basename $n; done; true').out.split()[0]
+
+    def join_groups(self, count, space=''):
+        """So many groups are in the lists of a namespace's interfaces, and those that are up have joined."""
+        ipnet.groups(self.t, space, 'hold', count).wait(60)
         self.joined(count)
-        return members
 
     def joined(self, count):
         """Wait until the SM knows of so many of them."""
-        have = self.t.vm.sh('for i in $(seq 600); do n=$(saquery MCMR 2>/dev/null | grep -ci "ff1.:401b:.*:f09:9"); '
+        have = self.t.vm.sh('for i in $(seq 600); do n=$(saquery MCMR 2>/dev/null | grep -ci "ff1.:401b:.*:a00:"); '
                             f'[ "$n" -ge {count} ] && break; sleep 0.2; done; echo $n', limit=300).out.strip()
         self.t.equal(have, str(count), f'{self.name}: {count} groups are joined')
 
@@ -86,9 +82,7 @@ class Ipoib(Stack):
         self.t.vm.sh('modprobe ib_ipoib && udevadm settle')
         self.names = {}
         for space, function, host in zip('ab', self.functions, (1, 2)):
-            name = self.t.vm.sh(f'for n in /sys/bus/pci/devices/{function}/net/*; do '
-                                '[ "$(cat $n/dev_port)" = 0 ] && basename $n; done; true').out.split()[0]
-            self.names[space] = name
+            self.names[space] = name = self.interface(function)
             self.t.vm.sh(f'ip netns add {space} 2>/dev/null; ip link set {name} netns {space} && '
                          f'ip -n {space} link set lo up && ip -n {space} link set {name} up && '
                          f'ip -n {space} addr add 10.1.0.{host}/24 dev {name} && {self.has_carrier(space)}',
@@ -104,11 +98,21 @@ class Ipoib(Stack):
         self.leave()
 
 
-def judge(t, theirs, ours, reasons):
-    """A point for each figure: at most in-tree's, or a larger bound that has a reason.
+def measured(t, kind, name):
+    stack = kind(t, name)
+    stack.measure()
+    return stack.figures
+
+
+def compare(t, kind, reasons):
+    """A point for each figure that `kind`, a Stack with a method measure(), takes of in-tree and then of ours: at
+    most in-tree's, or a larger bound that has a reason.
 
     reasons  (beginning of the figure's name, largest ratio, reason)
     """
+    theirs = measured(t, kind, 'in-tree')
+    modules.install(t.vm, modules.ours(t.vm.kernel.name))
+    ours = measured(t, kind, 'ours')
     for name, before in theirs.items():
         bound, reason = next((r[1:] for r in reasons if name.startswith(r[0])), (1, ''))
         t.ok(ours[name] <= bound * before,

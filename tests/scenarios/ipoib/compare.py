@@ -17,7 +17,6 @@ import re
 
 import beside
 import images
-import modules
 import umad
 
 PACKETS = int(os.environ.get('IPOIB_COMPARE_PACKETS') or 5000)
@@ -43,24 +42,29 @@ def flow_tool(t):
 class Stack(beside.Ipoib):
     """What is measured, one method each."""
 
+    def least(self, command):
+        """Instructions between the marks of the cheapest of three runs: what else goes on, and packets that happen
+        to come one by one, can only add."""
+        counts = []
+        for _ in range(3):
+            self.t.vm.sh(command, limit=300)
+            counts.append(self.took()[1])
+        return min(counts)
+
     def packets(self):
         for a, b, host in (('a', 'b', 2), ('b', 'a', 1)):
             sink = self.t.vm.start_sh(f'exec ip netns exec {b} {FLOW} sink 7000')
             self.t.vm.sh(f'for i in $(seq 100); do ip netns exec {b} grep -q ":1B58 0*:0000 0A" /proc/net/tcp && '
                          'exit 0; sleep 0.1; done; exit 1')
             inside = f'ip netns exec {a} {FLOW}'
-            self.t.vm.sh(f'{inside} udp {self.resource} 10.1.0.{host} 7000 {PACKETS} 64', limit=300)
-            self.figures[f'instructions for each datagram of 64 bytes, {a} to {b}'] = self.took()[1] // PACKETS
+            self.figures[f'instructions for each datagram of 64 bytes, {a} to {b}'] = self.least(
+                f'{inside} udp {self.resource} 10.1.0.{host} 7000 {PACKETS} 64') // PACKETS
             # Once for the code and the windows, then counted.
-            self.t.vm.sh(f'{inside} tcp - 10.1.0.{host} 7000 {STREAM // 8} && '
-                         f'{inside} tcp {self.resource} 10.1.0.{host} 7000 {STREAM}', limit=300)
-            self.figures[f'instructions for each segment of a stream, {a} to {b}'] = (
-                self.took()[1] * SEGMENT // STREAM)
+            self.t.vm.sh(f'{inside} tcp - 10.1.0.{host} 7000 {STREAM // 8}')
+            self.figures[f'instructions for each segment of a stream, {a} to {b}'] = self.least(
+                f'{inside} tcp {self.resource} 10.1.0.{host} 7000 {STREAM}') * SEGMENT // STREAM
             sink.kill()
             sink.wait(30)
-
-    def join(self):
-        self.members = self.join_groups(GROUPS, 'ip netns exec a')
 
     def down_up(self):
         name = self.names['a']
@@ -75,14 +79,11 @@ class Stack(beside.Ipoib):
         self.figures[f'up with {GROUPS} groups, firmware commands'] = self.commands() - before
 
     def unload(self):
-        """The sockets that joined stay: their interface goes."""
         before = self.commands()
         took = self.between('rmmod ib_ipoib', 120)
         self.figures[f'rmmod with {GROUPS} groups, virtual ms'] = took[0] // 10 ** 6
         self.figures[f'rmmod with {GROUPS} groups, firmware commands'] = self.commands() - before
         self.figures[f'rmmod with {GROUPS} groups, thousands of instructions'] = took[1] // 1000
-        self.members.kill()
-        self.members.wait(30)
 
     def free_kib(self):
         out = self.t.vm.sh('sync; echo 3 >/proc/sys/vm/drop_caches; sleep 0.5; echo 3 >/proc/sys/vm/drop_caches; '
@@ -100,22 +101,17 @@ class Stack(beside.Ipoib):
                      'done; exit 1', limit=120)
         self.figures['memory of an interface that is up, KiB'] = (before - self.free_kib()) // CHILDREN
 
-
-def measured(t, name):
-    stack = Stack(t, name)
-    stack.begin()
-    stack.packets()
-    stack.join()
-    stack.down_up()
-    stack.unload()
-    stack.memory()
-    stack.end()
-    return stack.figures
+    def measure(self):
+        self.begin()
+        self.packets()
+        self.join_groups(GROUPS, 'a')
+        self.down_up()
+        self.unload()
+        self.memory()
+        self.end()
 
 
 def scenario(t):
     umad.tool(t)
     flow_tool(t)
-    theirs = measured(t, 'in-tree')
-    modules.install(t.vm, modules.ours(t.vm.kernel.name))
-    beside.judge(t, theirs, measured(t, 'ours'), REASONS)
+    beside.compare(t, Stack, REASONS)

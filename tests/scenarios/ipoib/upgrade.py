@@ -6,8 +6,9 @@
 # limit: 900
 # alone: yes
 """B116, B120. A machine runs the kernel's own stack, with IPoIB up: `make install` and `scripts/reload` put ours
-in its place. The same for a newer version, with programs that have devices open: all or nothing. Then `make uninstall` and the in-tree modules again. Last, what the kernel's package does when a
-machine goes from 6.1 to 6.12."""
+in its place. The same for a newer version, with programs that have devices open: all or nothing. Then
+`make uninstall` and the in-tree modules again. Last, what the kernel's package does when a machine goes from 6.1
+to 6.12."""
 import os
 
 import dkms

@@ -18,7 +18,6 @@ round trips.
 import os
 
 import beside
-import modules
 import umad
 
 TRIPS = int(os.environ.get('UMAD_COMPARE_TRIPS') or 1000)
@@ -80,12 +79,11 @@ class Stack(beside.Stack):
         """The first HCA is unbound: 64 groups joined by its IPoIB, 64 queries outstanding, the SM silent."""
         node = umad.number_of(self.t, self.functions[0])
         self.t.vm.sh('modprobe ib_ipoib && udevadm settle')
-        name = self.t.vm.sh(f'for n in /sys/bus/pci/devices/{self.functions[0]}/net/*; do '
-                            '[ "$(cat $n/dev_port)" = 0 ] && basename $n; done; true').out.split()[0]
+        name = self.interface(self.functions[0])
         self.t.vm.sh(f'ip link set {name} up && ip addr add 10.1.0.1/24 dev {name} && '
                      f'for i in $(seq 300); do ip link show up {name} | grep -q LOWER_UP && exit 0; sleep 0.1; '
                      'done; exit 1', limit=120)
-        members = self.join_groups(GROUPS)
+        self.join_groups(GROUPS)
         self.sm.kill(19)
         lid = self.lid(1)
         holder = self.t.vm.start_sh(f'exec {umad.TOOL} hold umad{node} {lid} {QUERIES} >/run/held')
@@ -97,24 +95,19 @@ class Stack(beside.Stack):
         self.figures['teardown, thousands of instructions'] = instructions // 1000
         self.figures['teardown, virtual ms'] = ns // 10 ** 6
         self.t.equal(umad.audit(self.t)[0], '', f'{self.name}: nothing is left in the HCA')
-        for job in (members, holder, self.sm):
+        for job in (holder, self.sm):
             job.kill(18)
             job.kill()
             job.wait(60)
         self.t.vm.sh(f'echo {self.functions[0]} >/sys/bus/pci/drivers/mlx4_core/bind')
 
-
-def measured(t, name):
-    stack = Stack(t, name)
-    stack.subnet()
-    stack.trips()
-    stack.teardown()
-    stack.leave()
-    return stack.figures
+    def measure(self):
+        self.subnet()
+        self.trips()
+        self.teardown()
+        self.leave()
 
 
 def scenario(t):
     umad.tool(t)
-    theirs = measured(t, 'in-tree')
-    modules.install(t.vm, modules.ours(t.vm.kernel.name))
-    beside.judge(t, theirs, measured(t, 'ours'), REASONS)
+    beside.compare(t, Stack, REASONS)

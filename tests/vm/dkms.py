@@ -3,6 +3,7 @@
 
 That saves the emulated CPU's time; what DKMS does there is what it does on a user's machine.
 """
+import atexit
 import contextlib
 import io
 import os
@@ -32,6 +33,19 @@ def mounted(*arguments, at):
 
 
 @contextlib.contextmanager
+def place():
+    """An empty folder for mounts, and a stack to make them on, which is undone also if the program ends in between.
+    Only empty folders are removed: whatever a mount that did not go away still shows is not ours."""
+    top = tempfile.mkdtemp()
+    with contextlib.ExitStack() as stack:
+        atexit.register(stack.close)
+        yield top, stack
+    for name in (*os.listdir(top), '.'):
+        with contextlib.suppress(OSError):
+            os.rmdir(os.path.normpath(f'{top}/{name}'))
+
+
+@contextlib.contextmanager
 def furnished(root):
     """What programs in a chroot expect to find, and this repository in /root/lastref."""
     with mounted('-t', 'proc', 'none', at=f'{root}/proc'), \
@@ -51,8 +65,7 @@ def furnished(root):
 @contextlib.contextmanager
 def layer():
     """The guest's root file system, writable; what is written is thrown away."""
-    with contextlib.ExitStack() as stack:
-        top = stack.enter_context(tempfile.TemporaryDirectory())
+    with place() as (top, stack):
         above = stack.enter_context(mounted('-t', 'tmpfs', 'none', at=f'{top}/layer'))
         below = stack.enter_context(mounted('-o', 'loop,ro,noload', images.root_image(),
                                             at=f'{top}/lower'))
@@ -69,8 +82,7 @@ def copy(path):
     """A copy of the guest's root file system at `path`, writable; it is kept."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     run('cp', '--sparse=always', '--reflink=auto', images.root_image(), path)
-    with contextlib.ExitStack() as stack:
-        top = stack.enter_context(tempfile.TemporaryDirectory())
+    with place() as (top, stack):
         root = stack.enter_context(mounted('-o', 'loop', path, at=f'{top}/root'))
         yield stack.enter_context(furnished(root))
 

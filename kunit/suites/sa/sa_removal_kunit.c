@@ -8,11 +8,9 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include <ib/multicast.h>
-
+#include "items.h"
 #include "sm.h"
 
-#define ITEMS 64
 #define POLITE 3000
 #define NORMAL 4000
 #define STORMS 50
@@ -62,102 +60,6 @@ struct play {
 	enum mode mode;
 	bool forgets;
 };
-
-/**
- * struct item - a query or a member of the play
- * @query: the query
- * @member: the member
- * @calls: how often the query was answered
- * @ins: how often the member was told that it is in
- * @losses: how often that it is out
- * @error: of the last
- * @over: remove_one has returned: no call may come
- */
-struct item {
-	struct ib_sa_query *query;
-	struct ib_mcast_member *member;
-	int calls;
-	int ins;
-	int losses;
-	int error;
-	bool over;
-};
-
-static struct item items[ITEMS];
-
-static enum ib_cb_result item_answered(struct ib_sa_query *query,
-				       const struct ib_sa_result *result, void *context)
-{
-	struct item *item = context;
-
-	if (READ_ONCE(item->over))
-		fake_breach("a query was answered after remove_one");
-	item->calls++;
-	item->error = result->error;
-	return IB_CB_DONE;
-}
-
-static enum ib_cb_result item_told(struct ib_mcast_member *member,
-				   const struct ib_mcast_report *report, void *context)
-{
-	struct item *item = context;
-
-	if (READ_ONCE(item->over))
-		fake_breach("a member was told something after remove_one");
-	if (report->news == IB_MCAST_JOINED)
-		item->ins++;
-	if (report->news == IB_MCAST_LOST)
-		item->losses++;
-	item->error = report->error;
-	return IB_CB_DONE;
-}
-
-static int item_ask(struct ib_attachment *attachment, struct item *item)
-{
-	struct ib_sa_request request = {
-		.port = 1,
-		.method = IB_SA_GET,
-		.attr = IB_SA_PATH,
-		.timeout_ms = 30000,
-		.done = item_answered,
-		.context = item,
-	};
-
-	return ib_sa_query_start(attachment, &request, &item->query);
-}
-
-static int item_join(struct ib_attachment *attachment, struct item *item, unsigned int n)
-{
-	struct ib_mcast_request request = {
-		.port = 1,
-		.mask = IB_SA_MCMEMBER_MGID | IB_SA_MCMEMBER_PKEY | IB_SA_MCMEMBER_JOIN_STATE,
-		.record = {
-			.mgid.raw = { 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, [15] = n },
-			.pkey = 0xffff,
-			.join_state = IB_SA_JOIN_FULL,
-		},
-		.timeout_ms = 30000,
-		.callback = item_told,
-		.context = item,
-	};
-
-	return ib_mcast_join(attachment, &request, &item->member);
-}
-
-static void items_end(void)
-{
-	int i;
-
-	for (i = 0; i < ITEMS; i++) {
-		if (items[i].query)
-			ib_sa_query_cancel(items[i].query);
-		if (items[i].member)
-			ib_mcast_leave(items[i].member);
-		items[i].query = NULL;
-		items[i].member = NULL;
-		WRITE_ONCE(items[i].over, true);
-	}
-}
 
 static bool scene_has_queries(enum scene scene)
 {

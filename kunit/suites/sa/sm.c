@@ -58,7 +58,8 @@ struct sm_answer {
 	u8 mad[IB_MAD_SIZE];
 };
 
-static void sm_send(struct sm *sm, u8 port, const u8 *mad)
+/* To the wire of a fake provider. */
+static void sm_send_fake(struct sm *sm, u8 port, const u8 *mad)
 {
 	const struct ib_wc wc = { .src_qp = 1, .slid = sm->lid, .port = port };
 
@@ -70,7 +71,7 @@ static void sm_reply(struct sm *sm, u8 port, const u8 *mad)
 	struct sm_answer *answer;
 
 	if (!sm->keep) {
-		sm_send(sm, port, mad);
+		sm->send(sm, port, mad);
 		return;
 	}
 	answer = kzalloc(sizeof(*answer), GFP_ATOMIC);
@@ -78,9 +79,9 @@ static void sm_reply(struct sm *sm, u8 port, const u8 *mad)
 		return;
 	answer->port = port;
 	memcpy(answer->mad, mad, IB_MAD_SIZE);
-	spin_lock(&sm->lock);
+	spin_lock_bh(&sm->lock);
 	list_add_tail(&answer->node, &sm->kept);
-	spin_unlock(&sm->lock);
+	spin_unlock_bh(&sm->lock);
 }
 
 /* Give out what was kept back, in the order in which it was asked for. */
@@ -96,7 +97,7 @@ void sm_answer(struct sm *sm)
 		spin_unlock_bh(&sm->lock);
 		if (!answer)
 			return;
-		sm_send(sm, answer->port, answer->mad);
+		sm->send(sm, answer->port, answer->mad);
 		kfree(answer);
 	}
 }
@@ -254,6 +255,10 @@ static void sm_table(struct sm *sm, u8 port, u8 *mad)
 		sm_path_write(i, sm->table + i * SM_PATH_LEN);
 	put_unaligned_be16((sm->stride ?: SM_PATH_LEN) / 8, mad + SM_AT_STRIDE);
 	memcpy(sm->asked, mad, IB_MAD_SIZE);
+	if (sm->send_table) {
+		sm->send_table(sm, port, mad, sm->records * SM_PATH_LEN);
+		return;
+	}
 	sm->segment = 1;
 	sm_table_go(sm, port, 1);
 }
@@ -261,22 +266,22 @@ static void sm_table(struct sm *sm, u8 port, u8 *mad)
 /* ---- requests ---- */
 
 /* With the lock held: note it; false: it is not answered. */
-static bool sm_note(struct sm *sm, const struct vfake_mad *m)
+static bool sm_note(struct sm *sm, u8 port, u16 lid, const u8 *mad)
 {
 	struct sm_seen *seen = &sm->seen[sm->nseen % SM_LOG];
 
 	*seen = (struct sm_seen) {
-		.port = m->port,
-		.lid = m->to.dlid,
-		.method = m->mad[SM_AT_METHOD],
-		.attr = get_unaligned_be16(m->mad + SM_AT_ATTR),
-		.mask = get_unaligned_be64(m->mad + SM_AT_MASK),
-		.tid = get_unaligned_be64(m->mad + SM_AT_TID),
-		.join_state = m->mad[SM_MC_STATE] & 0xf,
+		.port = port,
+		.lid = lid,
+		.method = mad[SM_AT_METHOD],
+		.attr = get_unaligned_be16(mad + SM_AT_ATTR),
+		.mask = get_unaligned_be64(mad + SM_AT_MASK),
+		.tid = get_unaligned_be64(mad + SM_AT_TID),
+		.join_state = mad[SM_MC_STATE] & 0xf,
 	};
-	memcpy(seen->mgid, m->mad + SM_AT_RECORD, 16);
+	memcpy(seen->mgid, mad + SM_AT_RECORD, 16);
 	sm->nseen++;
-	if (m->to.dlid != sm->lid) {
+	if (lid != sm->lid) {
 		sm->astray++;
 		return false;
 	}
@@ -306,26 +311,24 @@ static u16 sm_serve(struct sm *sm, u8 port, u8 *mad)
 	return 0;
 }
 
-static void sm_on_wire(struct vfake *vf, const struct vfake_mad *m)
+/* A MAD of class SA has come from a port, for a LID. */
+void sm_hear(struct sm *sm, u8 port, u16 lid, const u8 *heard)
 {
-	struct sm *sm = vf->wire_data;
 	u8 mad[IB_MAD_SIZE];
 	bool answer, table;
 	u16 status = 0;
 
-	if (m->qpn != 1 || m->mad[1] != 3)
-		return;
-	memcpy(mad, m->mad, IB_MAD_SIZE);
+	memcpy(mad, heard, IB_MAD_SIZE);
 	spin_lock_bh(&sm->lock);
 	if (mad[SM_AT_RMPP_VERSION] == 1 && mad[SM_AT_RMPP_TYPE] == 2) {
 		sm->acks++;
 		spin_unlock_bh(&sm->lock);
-		sm_table_go(sm, m->port, get_unaligned_be32(mad + SM_AT_LENGTH));
+		sm_table_go(sm, port, get_unaligned_be32(mad + SM_AT_LENGTH));
 		return;
 	}
-	answer = sm_note(sm, m);
+	answer = sm_note(sm, port, lid, mad);
 	if (answer)
-		status = sm_serve(sm, m->port, mad);
+		status = sm_serve(sm, port, mad);
 	spin_unlock_bh(&sm->lock);
 	if (!answer)
 		return;
@@ -335,9 +338,16 @@ static void sm_on_wire(struct vfake *vf, const struct vfake_mad *m)
 	if (sm->wrong_method)
 		mad[SM_AT_METHOD] = sm->wrong_method;
 	if (table)
-		sm_table(sm, m->port, mad);
+		sm_table(sm, port, mad);
 	else
-		sm_reply(sm, m->port, mad);
+		sm_reply(sm, port, mad);
+}
+EXPORT_SYMBOL_GPL(sm_hear);
+
+static void sm_on_wire(struct vfake *vf, const struct vfake_mad *m)
+{
+	if (m->qpn == 1 && m->mad[1] == 3)
+		sm_hear(vf->wire_data, m->port, m->to.dlid, m->mad);
 }
 
 /* All memberships are gone; the groups, too. */
@@ -401,8 +411,8 @@ static void sm_destroy(void *arg)
 	kvfree(sm);
 }
 
-/* A bench at whose wire a SM sits; its provider is still to be bound, with bench_bind(). */
-struct sm *sm_create(struct kunit *test, const char *name)
+/* A SM at no wire yet.  It is there to the end of all HCAs that are made after it. */
+struct sm *sm_alone(struct kunit *test)
 {
 	struct sm *sm = kvzalloc(sizeof(*sm), GFP_KERNEL);
 
@@ -412,8 +422,17 @@ struct sm *sm_create(struct kunit *test, const char *name)
 	sm->mlid_base = 0xc010;
 	spin_lock_init(&sm->lock);
 	INIT_LIST_HEAD(&sm->kept);
-	/* Before the HCA, so that it is there to the end of that. */
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, sm_destroy, sm), 0);
+	return sm;
+}
+EXPORT_SYMBOL_GPL(sm_alone);
+
+/* A bench at whose wire a SM sits; its provider is still to be bound, with bench_bind(). */
+struct sm *sm_create(struct kunit *test, const char *name)
+{
+	struct sm *sm = sm_alone(test);
+
+	sm->send = sm_send_fake;
 	sm->b = bench_create(test, name);
 	sm->b->vf.mads = true;
 	sm->b->vf.max_wr = 1024;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A subnet manager in software, as far as the SA class goes: it sits at the wire of a fake provider
- * (core/fake_verbs.h), answers in the very call that posts a request, and does what it is told.
+ * (core/fake_verbs.h), answers in the very call that posts a request, and does what it is told; or
+ * somebody else brings it what came in, and sends what it answers (wire/stage.h).
  * It reads and writes MADs by offsets of its own, so that a mistake in the core's tables shows.
  *
  * It keeps who is in which multicast group and in what way, so that at the end of a test one can
@@ -59,7 +60,9 @@ struct sm_group {
 /**
  * struct sm - the SM
  * @test: the test
- * @b: the bench whose wire it is at
+ * @b: the bench whose wire it is at, or NULL
+ * @send: sends a MAD to a port; may sleep unless what calls sm_hear() may not
+ * @send_table: sends @table, so many bytes, behind the header of a MAD; NULL: @send gets segments
  * @lid: where it lives: what goes to another LID is not for it
  * @deaf: it may not have heard the last leaves: that all was left is not checked in the end
  * @silent: it answers nothing
@@ -88,6 +91,8 @@ struct sm_group {
 struct sm {
 	struct kunit *test;
 	struct bench *b;
+	void (*send)(struct sm *sm, u8 port, const u8 *mad);
+	void (*send_table)(struct sm *sm, u8 port, const u8 *mad, size_t len);
 	u16 lid;
 	bool deaf;
 	bool silent;
@@ -114,8 +119,10 @@ struct sm {
 	struct list_head kept;
 };
 
+struct sm *sm_alone(struct kunit *test);
 struct sm *sm_create(struct kunit *test, const char *name);
 struct sm *sm_up(struct kunit *test, const char *name);
+void sm_hear(struct sm *sm, u8 port, u16 lid, const u8 *heard);
 void sm_answer(struct sm *sm);
 void sm_forget(struct sm *sm);
 unsigned int sm_count(struct sm *sm, u8 method, u16 attr);

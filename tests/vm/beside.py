@@ -57,11 +57,18 @@ class Stack:
         ipnet.groups(self.t, space, 'hold', count).wait(60)
         self.joined(count)
 
+    def known(self, test):
+        """How many of them the SM knows of, once `test` holds for $n or it has been waited for in vain."""
+        return self.t.vm.sh('for i in $(seq 600); do n=$(saquery MCMR 2>/dev/null | grep -ci "ff1.:401b:.*:a00:"); '
+                            f'[ "$n" {test} ] && break; sleep 0.2; done; echo $n', limit=300).out.strip()
+
     def joined(self, count):
         """Wait until the SM knows of so many of them."""
-        have = self.t.vm.sh('for i in $(seq 600); do n=$(saquery MCMR 2>/dev/null | grep -ci "ff1.:401b:.*:a00:"); '
-                            f'[ "$n" -ge {count} ] && break; sleep 0.2; done; echo $n', limit=300).out.strip()
-        self.t.equal(have, str(count), f'{self.name}: {count} groups are joined')
+        self.t.equal(self.known(f'-ge {count}'), str(count), f'{self.name}: {count} groups are joined')
+
+    def forgotten(self):
+        """Wait until it knows of none."""
+        self.t.equal(self.known('= 0'), '0', f'{self.name}: all groups are left')
 
     def leave(self):
         """Unload everything; udev has loaded more than was asked for, and in-tree has needs of its own."""

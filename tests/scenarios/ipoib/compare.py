@@ -72,6 +72,8 @@ class Stack(beside.Ipoib):
         took = self.between(f'ip -n a link set {name} down')
         self.figures[f'down with {GROUPS} groups, virtual ms'] = took[0] // 10 ** 6
         self.figures[f'down with {GROUPS} groups, firmware commands'] = self.commands() - before
+        # Its program answers leaves that one stack waits for and the other does not: it is to have done so.
+        self.forgotten()
         before = self.commands()
         took = self.between(f'ip -n a link set {name} up; {self.has_carrier("a")}')
         self.figures['up until carrier, virtual ms'] = took[0] // 10 ** 6

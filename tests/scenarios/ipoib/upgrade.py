@@ -7,7 +7,7 @@
 # alone: yes
 """B116, B120. A machine runs the kernel's own stack, with IPoIB up: `make install` and `scripts/reload` put ours
 in its place. The same for a newer version, with programs that have devices open: all or nothing. Then
-`make uninstall` and the in-tree modules again. A new kernel under the modules is core/new_kernel."""
+`make uninstall` and the in-tree modules again. A new kernel under the modules is ipoib/new_kernel."""
 import os
 
 import dkms

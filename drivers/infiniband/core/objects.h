@@ -109,6 +109,7 @@ int ib_ah_check(struct ib_device *device, const struct ib_ah_attr *attr);
 void ib_cq_kick(struct ib_cq *cq);
 void ib_cq_settle(struct ib_cq *cq);
 int ib_drains_alloc(struct ib_qp *qp);
+void ib_qp_last_wqe(struct ib_qp *qp);
 int ib_address_check(struct ib_device *device, const struct ib_ah_attr *attr);
 u8 ib_qp_port(const struct ib_qp *qp, const struct ib_qp_attr *attr, u32 mask,
 	      enum ib_qp_state from);

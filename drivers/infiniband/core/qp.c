@@ -146,6 +146,25 @@ void ib_qp_destroy(struct ib_qp *qp)
 }
 EXPORT_SYMBOL_GPL(ib_qp_destroy);
 
+/*
+ * After GONE a QP that takes its receives from an SRQ takes no more of them, whatever state it is
+ * in, and its owner may wait to hear of that (IBA 11.6.3.1).  In RESET there was nothing to take.
+ */
+void ib_qp_last_wqe(struct ib_qp *qp)
+{
+	if (qp->srq && READ_ONCE(qp->known.state) != IB_QPS_RESET)
+		ib_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+}
+
+/* The state was learned after the gate had been left, so GONE may have gone by before. */
+static void ib_qp_look_behind(struct ib_qp *qp)
+{
+	/* Pairs with the barrier in ib_objects_flush(): it sees the state, or this sees it. */
+	smp_mb();
+	if (unlikely(READ_ONCE(ib_object_device(&qp->object)->objects->flushed)))
+		ib_qp_last_wqe(qp);
+}
+
 /* Remember what was set. */
 static void ib_qp_learn(struct ib_qp *qp, const struct ib_qp_attr *attr, u32 mask,
 			enum ib_qp_state from, enum ib_qp_state state)
@@ -163,8 +182,10 @@ static void ib_qp_learn(struct ib_qp *qp, const struct ib_qp_attr *attr, u32 mas
 		known->path_mig_state = attr->path_mig_state;
 	if (mask & IB_QP_QKEY)
 		known->qkey = attr->qkey;
-	if (state == IB_QPS_RESET)
+	if (state == IB_QPS_RESET) {
 		memset(known, 0, sizeof(*known));
+		atomic_set(&qp->last_wqe, 0);
+	}
 	WRITE_ONCE(known->state, state);
 }
 
@@ -185,6 +206,8 @@ int ib_qp_modify(struct ib_qp *qp, const struct ib_qp_attr *attr, u32 mask,
 	if (!err)
 		ib_qp_learn(qp, attr, mask, from, to);
 	mutex_unlock(&qp->lock);
+	if (!err)
+		ib_qp_look_behind(qp);
 	return err;
 }
 EXPORT_SYMBOL_GPL(ib_qp_modify);
@@ -247,11 +270,16 @@ static bool ib_event_is_fatal_to_qp(enum ib_event_type type)
 
 void ib_qp_event(struct ib_qp *qp, enum ib_event_type type)
 {
+	bool again = false;
+
 	if (!ib_object_begin_callback(&qp->object))
 		return;
 	if (ib_event_is_fatal_to_qp(type))
 		WRITE_ONCE(qp->known.state, IB_QPS_ERR);
-	if (qp->event)
+	/* The hardware may have said it already when GONE comes, or say it late. */
+	if (type == IB_EVENT_QP_LAST_WQE_REACHED && atomic_xchg(&qp->last_wqe, 1))
+		again = true;
+	if (qp->event && !again)
 		qp->event(qp, type);
 	ib_object_end_callback(&qp->object);
 }

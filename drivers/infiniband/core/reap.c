@@ -271,12 +271,15 @@ void ib_objects_bury(struct ib_graveyard *graveyard)
 static void ib_objects_kick(struct ib_device *device)
 {
 	struct ib_object *object;
-	u32 id = 0;
+	u32 id;
 
-	while ((object = ib_object_next(device, IB_OBJECT_CQ, &id))) {
+	for (id = 0; (object = ib_object_next(device, IB_OBJECT_CQ, &id)); id++) {
 		ib_cq_kick(container_of(object, struct ib_cq, object));
 		ib_object_unpin(object);
-		id++;
+	}
+	for (id = 0; (object = ib_object_next(device, IB_OBJECT_QP, &id)); id++) {
+		ib_qp_last_wqe(container_of(object, struct ib_qp, object));
+		ib_object_unpin(object);
 	}
 }
 
@@ -298,6 +301,8 @@ void ib_objects_flush(struct ib_device *device)
 		ib_object_release(object);
 		ib_object_put(object);
 	}
+	/* Pairs with the one in ib_qp_look_behind(). */
+	smp_mb();
 	ib_objects_kick(device);
 	ib_hca_wake(device->hca);
 }

@@ -18,6 +18,7 @@
 #ifndef IB_VERBS_H
 #define IB_VERBS_H
 
+#include <linux/atomic.h>
 #include <linux/irq_poll.h>
 #include <linux/mutex.h>
 #include <linux/workqueue.h>
@@ -723,7 +724,9 @@ struct ib_qp_attr {
  * @signal_all: every send is completed, flagged or not
  * @create_flags: IB_QP_CREATE_*
  * @port: SMI and GSI only
- * @event: called for its events; any context; optional
+ * @event: called for its events; any context; optional.  IB_EVENT_QP_LAST_WQE_REACHED comes once
+ *	for a QP with an SRQ that has left RESET: from the hardware when the QP is in error, else
+ *	when the HCA is gone
  * @priv: kept in &ib_qp.priv
  */
 struct ib_qp_init {
@@ -759,6 +762,7 @@ struct ib_drain;
  * @lock: one modify, drain, attach or detach at a time
  * @known: what was set last, to be shown when the hardware cannot be asked; under @lock
  * @groups: multicast groups it is attached to; under @lock
+ * @last_wqe: since it left RESET it was told that it takes nothing more from @srq
  * @drains: send and receive queue; private to drain.c
  */
 struct ib_qp {
@@ -777,6 +781,7 @@ struct ib_qp {
 	struct mutex lock; /* one modify, drain, attach or detach at a time */
 	struct ib_qp_attr known;
 	struct list_head groups;
+	atomic_t last_wqe;
 	struct ib_drain *drains;
 };
 

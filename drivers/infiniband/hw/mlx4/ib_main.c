@@ -74,7 +74,7 @@ static void tables_init(struct mlx4_ib_dev *dev)
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->srqs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->mpts, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
-	ida_init(&dev->pdns);
+	xa_init_flags(&dev->pdns, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
 	ida_init(&dev->xrcdns);
 	mlx4_ib_mcast_init(dev);
 	mutex_init(&dev->port_lock);
@@ -87,7 +87,7 @@ static void tables_destroy(struct mlx4_ib_dev *dev)
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->srqs);
 	xa_destroy(&dev->mpts);
-	ida_destroy(&dev->pdns);
+	xa_destroy(&dev->pdns);
 	ida_destroy(&dev->xrcdns);
 	mlx4_ib_mcast_exit(dev);
 }

@@ -35,19 +35,26 @@ u32 mlx4_ib_access(u32 access)
 	return hw;
 }
 
-int mlx4_ib_mpt_take(struct mlx4_ib_dev *dev, u32 *index, u32 *key)
+int mlx4_ib_mpt_take(struct mlx4_ib_dev *dev, struct ib_pd *pd, u32 *index, u32 *key)
 {
+	u32 pdn = mlx4_ib_pd(pd)->pdn;
 	static atomic_t variant;
 	int err;
 
 	err = mlx4_ib_number_alloc(dev, &dev->mpts, &dev->next_mpt, mpt_tables,
 				   dev->core->icm.tables[MLX4_DMPT].reserved, index);
+	if (err)
+		return err;
+	mlx4_ib_number_publish(&dev->mpts, *index, xa_mk_value(pdn));
+	mlx4_ib_pdn_get(dev, pdn);
 	*key = *index << 8 | (atomic_inc_return(&variant) & 0xff);
-	return err;
+	return 0;
 }
 
+/* The owner's PD may be gone by now. */
 void mlx4_ib_mpt_give_back(struct mlx4_ib_dev *dev, u32 index)
 {
+	mlx4_ib_pdn_put(dev, xa_to_value(xa_load(&dev->mpts, index)));
 	mlx4_ib_number_free(dev, &dev->mpts, mpt_tables, index);
 }
 
@@ -130,7 +137,7 @@ int mlx4_ib_create_dma_mr(struct ib_mr *ib, u32 access)
 	struct mlx4_ib_mr *mr = mlx4_ib_mr(ib);
 	int err;
 
-	err = mlx4_ib_mpt_take(dev, &mr->index, &ib->lkey);
+	err = mlx4_ib_mpt_take(dev, ib->pd, &mr->index, &ib->lkey);
 	if (err)
 		return err;
 	err = mr_make(dev, mr, mlx4_ib_access(access), MLX4_MPT_SOFTWARE);
@@ -160,7 +167,7 @@ int mlx4_ib_create_fast_mr(struct ib_mr *ib)
 	struct mlx4_ib_mr *mr = mlx4_ib_mr(ib);
 	int err;
 
-	err = mlx4_ib_mpt_take(dev, &mr->index, &ib->lkey);
+	err = mlx4_ib_mpt_take(dev, ib->pd, &mr->index, &ib->lkey);
 	if (err)
 		return err;
 	err = fast_alloc(dev, mr);

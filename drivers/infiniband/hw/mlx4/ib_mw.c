@@ -20,7 +20,7 @@ int mlx4_ib_create_mw(struct ib_mw *ib, struct ib_udata *udata)
 	box = mlx4_mailbox_alloc(dev->core);
 	if (IS_ERR(box))
 		return PTR_ERR(box);
-	err = mlx4_ib_mpt_take(dev, &mw->index, &ib->rkey);
+	err = mlx4_ib_mpt_take(dev, ib->pd, &mw->index, &ib->rkey);
 	if (err)
 		goto free_box;
 	mlx4_ib_mpt_fill(box->buf, ib->rkey, mlx4_ib_pd(ib->pd)->pdn,

@@ -14,19 +14,54 @@ static int number(struct ida *ida, u32 first, u32 count, u32 *number)
 	return 0;
 }
 
+/*
+ * The number of a PD stays taken as long as something in the hardware names it, which may be longer
+ * than the PD lives: a region that the hardware did not give back would open memory of one PD to
+ * the next one of its number.  So the table of numbers counts who names each, the PD first.
+ */
 int mlx4_ib_create_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
 	struct mlx4_ib_dev *dev = mlx4_ib_dev_of(&pd->object);
 	const struct mlx4_caps *caps = &dev->core->caps;
+	int err;
 
 	if (udata)
 		return -EOPNOTSUPP;
-	return number(&dev->pdns, caps->reserved_pds, caps->pds, &mlx4_ib_pd(pd)->pdn);
+	err = xa_alloc_cyclic_irq(&dev->pdns, &mlx4_ib_pd(pd)->pdn, xa_mk_value(1),
+				  XA_LIMIT(caps->reserved_pds, caps->pds - 1), &dev->next_pdn,
+				  GFP_KERNEL);
+	if (err < 0)
+		return err == -EBUSY ? -ENOSPC : err;
+	return 0;
+}
+
+/* The slot is there, and a value needs no memory. */
+static void pdn_count(struct mlx4_ib_dev *dev, u32 pdn, int more)
+{
+	unsigned long users;
+
+	xa_lock_irq(&dev->pdns);
+	users = xa_to_value(xa_load(&dev->pdns, pdn)) + more;
+	if (users)
+		__xa_store(&dev->pdns, pdn, xa_mk_value(users), GFP_ATOMIC);
+	else
+		__xa_erase(&dev->pdns, pdn);
+	xa_unlock_irq(&dev->pdns);
+}
+
+void mlx4_ib_pdn_get(struct mlx4_ib_dev *dev, u32 pdn)
+{
+	pdn_count(dev, pdn, 1);
+}
+
+void mlx4_ib_pdn_put(struct mlx4_ib_dev *dev, u32 pdn)
+{
+	pdn_count(dev, pdn, -1);
 }
 
 void mlx4_ib_release_pd(struct ib_pd *pd)
 {
-	ida_free(&mlx4_ib_dev_of(&pd->object)->pdns, mlx4_ib_pd(pd)->pdn);
+	mlx4_ib_pdn_put(mlx4_ib_dev_of(&pd->object), mlx4_ib_pd(pd)->pdn);
 }
 
 int mlx4_ib_create_xrcd(struct ib_xrcd *ib, struct ib_udata *udata)

@@ -431,13 +431,14 @@ static inline struct mlx4_ib_mw *mlx4_ib_mw(struct ib_mw *mw)
 /**
  * mlx4_ib_mpt_take() - an entry of the memory protection table
  * @dev: the device
+ * @pd: whose it is; the PD's number stays taken as long as the entry
  * @index: its number; filled in
  * @key: the key that opens it; filled in
  *
  * Context: inside the gate; may sleep, may send commands.
  * Return: 0 or a negative errno.
  */
-int mlx4_ib_mpt_take(struct mlx4_ib_dev *dev, u32 *index, u32 *key);
+int mlx4_ib_mpt_take(struct mlx4_ib_dev *dev, struct ib_pd *pd, u32 *index, u32 *key);
 
 /** mlx4_ib_mpt_give_back() - its mirror */
 void mlx4_ib_mpt_give_back(struct mlx4_ib_dev *dev, u32 index);

@@ -60,9 +60,10 @@ struct mlx4_ib_srq;
  * @next_cqn: where to look for the next free number
  * @next_qpn: the same
  * @next_srqn: the same
- * @pdns: numbers of PDs
+ * @pdns: numbers of PDs, each with the count of those who name it
+ * @next_pdn: where to look for the next free number
  * @xrcdns: numbers of XRC domains
- * @mpts: entries of the MPT table
+ * @mpts: entries of the MPT table, each with the number of its PD
  * @next_mpt: where to look for the next free entry
  * @node_info: NodeInfo of the HCA, as on the wire
  * @port_lock: one change of a port's capabilities at a time
@@ -88,7 +89,8 @@ struct mlx4_ib_dev {
 	u32 next_cqn;
 	u32 next_qpn;
 	u32 next_srqn;
-	struct ida pdns;
+	struct xarray pdns;
+	u32 next_pdn;
 	struct ida xrcdns;
 	struct xarray mpts;
 	u32 next_mpt;
@@ -394,6 +396,20 @@ static inline struct mlx4_ib_ah *mlx4_ib_ah(struct ib_ah *ah)
 {
 	return container_of(ah, struct mlx4_ib_ah, ib);
 }
+
+/**
+ * mlx4_ib_pdn_get() - something in the hardware names a PD
+ * @dev: the device
+ * @pdn: the PD's number; taken
+ *
+ * Nobody else is given that number before mlx4_ib_pdn_put(), be the PD there or not.
+ *
+ * Context: interrupts on.
+ */
+void mlx4_ib_pdn_get(struct mlx4_ib_dev *dev, u32 pdn);
+
+/** mlx4_ib_pdn_put() - its mirror: the hardware has forgotten it */
+void mlx4_ib_pdn_put(struct mlx4_ib_dev *dev, u32 pdn);
 
 int mlx4_ib_create_pd(struct ib_pd *pd, struct ib_udata *udata);
 void mlx4_ib_release_pd(struct ib_pd *pd);

@@ -282,13 +282,15 @@ int mlx4_cmd(struct mlx4_dev *dev, struct mlx4_call *call)
 {
 	const struct mlx4_cmd_info *info = cmd_info(call->op);
 	struct mlx4_cmd *cmd = &dev->cmd;
+	bool closing;
 	int err;
 
 	if (WARN_ON_ONCE(!info))
 		return -EINVAL;
+	closing = info->closing || call->closing;
 	err = ib_hca_enter(dev->hca);
 	if (err)
-		goto refused;
+		return closing && err == -EIO ? 0 : err;
 	atomic_inc(&cmd->count[info - mlx4_cmd_table]);
 	if (READ_ONCE(cmd->events)) {
 		down(&cmd->limit);
@@ -302,13 +304,11 @@ int mlx4_cmd(struct mlx4_dev *dev, struct mlx4_call *call)
 		return 0;
 	dev_dbg(dev->dev, "%s: %d, status %#x\n", info->name, err, call->status);
 	/* Whether the HCA still uses what it did not give back, only its end can tell. */
-	if (info->closing && call->status != STATUS_BOUND && !ib_hca_is_over(dev->hca)) {
+	if (closing && call->status != STATUS_BOUND && !ib_hca_is_over(dev->hca)) {
 		dev_err(dev->dev, "%s failed: status %#x\n", info->name, call->status);
 		ib_hca_gone(dev->hca, "a closing command failed");
 	}
 	return err;
-refused:
-	return info->closing && err == -EIO ? 0 : err;
 }
 EXPORT_SYMBOL_GPL(mlx4_cmd);
 

@@ -115,6 +115,7 @@ struct mlx4_mailbox {
  * @in_imm: input parameter, when there is no input mailbox
  * @in: input mailbox or NULL
  * @out: output mailbox or NULL
+ * @closing: as &mlx4_cmd_info.closing, for a command that opens or closes by its parameters
  * @result: output parameter, when there is no output mailbox; filled in
  * @status: what the firmware said; filled in when the firmware answered
  */
@@ -125,6 +126,7 @@ struct mlx4_call {
 	u64 in_imm;
 	struct mlx4_mailbox *in;
 	struct mlx4_mailbox *out;
+	bool closing;
 	u64 result;
 	u8 status;
 };

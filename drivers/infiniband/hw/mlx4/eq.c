@@ -300,6 +300,7 @@ static int map_events(struct mlx4_dev *dev, bool map)
 	struct mlx4_call call = {
 		.op = MLX4_MAP_EQ,
 		.in_mod = dev->eqs.eq[0].eqn | (map ? 0 : MLX4_MAP_EQ_UNMAP),
+		.closing = !map,
 	};
 
 	if (dev->caps.flags & MLX4_FLAG_PORT_MGMT)
@@ -340,9 +341,8 @@ void mlx4_interrupts_stop(struct mlx4_dev *dev)
 	unsigned int i = dev->eqs.count;
 
 	mlx4_cmd_use_events(dev, false);
-	/* Not a closing command of the table, since it also opens. */
-	if (dev->eqs.mapped && map_events(dev, false) && !ib_hca_is_over(dev->hca))
-		ib_hca_gone(dev->hca, "a closing command failed");
+	if (dev->eqs.mapped)
+		map_events(dev, false);
 	dev->eqs.mapped = false;
 	eqs_silence(dev);
 	while (i--) {

@@ -117,7 +117,7 @@ static int special_qps_start(struct mlx4_dev *dev)
 
 static void special_qps_stop(struct mlx4_dev *dev)
 {
-	struct mlx4_call call = { .op = MLX4_CONF_SPECIAL_QP };
+	struct mlx4_call call = { .op = MLX4_CONF_SPECIAL_QP, .closing = true };
 
 	if (dev->special_qpn)
 		mlx4_cmd(dev, &call);

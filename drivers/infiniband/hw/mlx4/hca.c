@@ -187,7 +187,11 @@ static void mlx4_hca_stop(struct ib_hca *hca)
 
 static void mlx4_hca_abort(struct ib_hca *hca)
 {
-	mlx4_cmd_abort(hca->priv);
+	struct mlx4_dev *dev = hca->priv;
+
+	mlx4_cmd_abort(dev);
+	if (ib_hca_is_gone(hca))
+		mlx4_devlink_tell(dev, true);
 }
 
 static int mlx4_hca_quiet(struct ib_hca *hca)

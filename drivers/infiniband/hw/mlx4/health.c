@@ -75,8 +75,10 @@ static void health_look(struct work_struct *work)
 	WRITE_ONCE(dev->health_looks, dev->health_looks + 1);
 	err = mlx4_health_check(dev);
 	ib_hca_exit(dev->hca);
-	if (!err)
-		queue_delayed_work(system_unbound_wq, &dev->health, LOOK_PERIOD);
+	if (err)
+		return;
+	mlx4_devlink_tell(dev, false);
+	queue_delayed_work(system_unbound_wq, &dev->health, LOOK_PERIOD);
 }
 
 void mlx4_health_init(struct mlx4_dev *dev)

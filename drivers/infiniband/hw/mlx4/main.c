@@ -115,6 +115,12 @@ static int adev_add(struct mlx4_dev *dev)
 	return err;
 }
 
+static void adev_remove(struct mlx4_dev *dev)
+{
+	auxiliary_device_delete(&dev->adev);
+	auxiliary_device_uninit(&dev->adev);
+}
+
 static int function_enable(struct pci_dev *pdev)
 {
 	int err;
@@ -146,6 +152,7 @@ static int mlx4_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	dev->pdev = pdev;
 	dev->dev = &pdev->dev;
 	mlx4_health_init(dev);
+	mlx4_devlink_init(dev);
 
 	err = function_enable(pdev);
 	if (err)
@@ -166,10 +173,15 @@ static int mlx4_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	err = adev_add(dev);
 	if (err)
 		goto remove;
+	err = mlx4_devlink_add(dev);
+	if (err)
+		goto remove_adev;
 	dev->debugfs[0] = debugfs_create_file("commands", 0444, hca->debugfs, dev, &commands_fops);
 	dev->debugfs[1] = debugfs_create_file("health", 0444, hca->debugfs, dev, &health_fops);
 	return 0;
 
+remove_adev:
+	adev_remove(dev);
 remove:
 	ib_hca_remove(hca);
 destroy_cmd:
@@ -192,9 +204,9 @@ static void mlx4_remove(struct pci_dev *pdev)
 
 	debugfs_remove(dev->debugfs[0]);
 	debugfs_remove(dev->debugfs[1]);
+	mlx4_devlink_del(dev);
 	err = ib_hca_remove(dev->hca);
-	auxiliary_device_delete(&dev->adev);
-	auxiliary_device_uninit(&dev->adev);
+	adev_remove(dev);
 	mlx4_cmd_destroy(dev, err != -EIO);
 	card_give_back(dev);
 	bars_unmap(dev);

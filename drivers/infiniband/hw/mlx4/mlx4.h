@@ -18,6 +18,7 @@
 #include <ib/hca.h>
 
 #include "cmd.h"
+#include "devlink.h"
 #include "eq.h"
 #include "icm.h"
 #include "layout.h"
@@ -160,6 +161,7 @@ struct mlx4_caps {
  * @inited: INIT_HCA has succeeded
  * @special_qpn: the first of the eight special QPs; 0: the firmware was not told
  * @ib_ports: ports that are ours, one bit each from bit 1 on; set by each start
+ * @reporter: what devlink is told of its health
  * @adev: the auxiliary device that mlx4_ib binds to
  * @adev_added: it has been added
  * @debugfs: this driver's files in the HCA's folder: commands, health
@@ -189,6 +191,7 @@ struct mlx4_dev {
 	u32 special_qpn;
 	u32 ib_ports;
 
+	struct mlx4_reporter reporter;
 	struct auxiliary_device adev;
 	bool adev_added;
 	struct dentry *debugfs[2];

@@ -57,6 +57,16 @@
 #define ib_assign_str(...) __assign_str(__VA_ARGS__)
 #endif
 
+/* Before 6.3 a devlink instance did not say by its operations alone that it can be reloaded. */
+#if IB_KERNEL_6_12
+struct devlink;
+static inline void ib_devlink_may_reload(struct devlink *devlink)
+{
+}
+#else
+#define ib_devlink_may_reload(devlink) devlink_set_features(devlink, DEVLINK_F_RELOAD)
+#endif
+
 /* The user interface of 6.12 has notifications of devices that come and go. */
 #define IB_NLDEV_HAS_MONITOR IB_KERNEL_6_12
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # scenario: every kind of object and of request of our mlx4_ib, between two HCAs
-# kernel: 6.12 6.1
+# kernel: 6.12 6.1 debug
 # hcas: 2
 # fabric: two
 # modules: ours

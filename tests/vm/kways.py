@@ -91,7 +91,8 @@ class Ways:
 
     def client(self):
         """X8: the client leaves first."""
-        self.t.vm.sh('rmmod lastref_traffic && insmod ' + ktraffic.MODULE)
+        self.t.vm.sh('rmmod lastref_traffic')
+        ktraffic.insert(self.t)
         return True, True, ''
 
     def all(self):

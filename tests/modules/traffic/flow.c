@@ -7,6 +7,7 @@
  * lost.  A page is written and read back in turns.
  */
 #include <linux/dma-mapping.h>
+#include <linux/moduleparam.h>
 #include <linux/slab.h>
 
 #include <ib/compat.h>
@@ -26,6 +27,11 @@
 #define HEAD		8
 
 struct traffic_totals traffic_totals;
+
+/* As fast as they can they leave nothing of a slow machine to anybody else. */
+static unsigned int pace;
+module_param(pace, uint, 0444);
+MODULE_PARM_DESC(pace, "milliseconds between the end of a request and the next (0)");
 
 static void fill(u8 *at, u32 seq, u32 from, unsigned int bytes)
 {
@@ -163,6 +169,23 @@ static void check_page(struct traffic_flow *flow, struct traffic_slot *slot)
 		atomic64_inc(&traffic_totals.rdma);
 }
 
+static void send_again(struct work_struct *work)
+{
+	struct traffic_slot *slot = container_of(to_delayed_work(work), struct traffic_slot, again);
+
+	if (READ_ONCE(slot->flow->running) && post_send(slot->flow, slot))
+		break_(slot->flow);
+}
+
+/* At once, or by and by. */
+static int send_next(struct traffic_flow *flow, struct traffic_slot *slot)
+{
+	if (!pace)
+		return post_send(flow, slot);
+	queue_delayed_work(system_wq, &slot->again, msecs_to_jiffies(pace));
+	return 0;
+}
+
 static void done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct traffic_slot *slot = container_of(wc->cqe, struct traffic_slot, cqe);
@@ -189,14 +212,14 @@ static void done(struct ib_cq *cq, struct ib_wc *wc)
 		err = post_recv(flow, slot);
 		break;
 	case TRAFFIC_SEND:
-		err = post_send(flow, slot);
+		err = send_next(flow, slot);
 		break;
 	case TRAFFIC_WRITE:
 		memset(flow->slots[READ_SLOT].buf, 0xee, SLOT_BYTES);
 		err = post_send(flow, &flow->slots[READ_SLOT]);
 		break;
 	case TRAFFIC_READ:
-		err = post_send(flow, &flow->slots[WRITE_SLOT]);
+		err = send_next(flow, &flow->slots[WRITE_SLOT]);
 		break;
 	}
 	if (err)
@@ -213,6 +236,7 @@ static int slots_make(struct traffic_flow *flow)
 
 		slot->flow = flow;
 		slot->cqe.done = done;
+		INIT_DELAYED_WORK(&slot->again, send_again);
 		slot->kind = i < RECVS ? TRAFFIC_RECV : i < WRITE_SLOT ? TRAFFIC_SEND :
 			     i == WRITE_SLOT ? TRAFFIC_WRITE : TRAFFIC_READ;
 		slot->buf = kzalloc(SLOT_BYTES, GFP_KERNEL);
@@ -240,6 +264,16 @@ static void slots_unmake(struct traffic_flow *flow)
 	}
 }
 
+/* After a drain nothing is put off any more; what was may have been posted meanwhile. */
+static void drain_paced(struct traffic_flow *flow)
+{
+	unsigned int i;
+
+	for (i = 0; i < flow->dma_slots; i++)
+		cancel_delayed_work_sync(&flow->slots[i].again);
+	ib_qp_drain(flow->qp);
+}
+
 static void flow_unmake(struct traffic_flow *flow)
 {
 	int left;
@@ -247,6 +281,8 @@ static void flow_unmake(struct traffic_flow *flow)
 	WRITE_ONCE(flow->running, false);
 	if (flow->qp) {
 		ib_qp_drain(flow->qp);
+		if (pace)
+			drain_paced(flow);
 		left = atomic_read(&flow->posted) - atomic_read(&flow->completed);
 		if (left > 0)
 			atomic_add(left, &traffic_totals.lost);

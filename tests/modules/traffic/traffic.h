@@ -14,6 +14,7 @@
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 
 #include <ib/client.h>
 #include <ib/verbs.h>
@@ -47,6 +48,7 @@ enum traffic_kind {
  * @kind: what it is
  * @buf: its memory
  * @dma: its bus address
+ * @again: posts it again, when there is a pace
  */
 struct traffic_slot {
 	struct ib_cqe cqe;
@@ -54,6 +56,7 @@ struct traffic_slot {
 	enum traffic_kind kind;
 	u8 *buf;
 	dma_addr_t dma;
+	struct delayed_work again;
 };
 
 /**

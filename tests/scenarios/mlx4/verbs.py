@@ -9,16 +9,10 @@
 
 A line a case: UD, large sends, multicast, RC, UC, SRQ, XRC, fast registration, windows, errors, states.
 """
-import modules
+import ktraffic
 
-TOTALS = '/sys/kernel/debug/lastref_traffic'
-MODULE = '/run/lastref/lastref_traffic.ko'
+TOTALS = ktraffic.TOTALS
 CASES = 16
-
-
-def totals(t):
-    """The counters of the test module."""
-    return {k: int(v) for k, v in (x.split() for x in t.vm.sh(f'cat {TOTALS}').out.splitlines())}
 
 
 def ask(t, hca, what):
@@ -27,9 +21,8 @@ def ask(t, hca, what):
 
 def load(t):
     t.vm.sh('modprobe mlx4_ib && udevadm settle')
-    with open(modules.test_module(t.vm.kernel.name, 'traffic'), 'rb') as module:
-        t.vm.put(module.read(), MODULE)
-    t.vm.sh(f'insmod {MODULE}')
+    ktraffic.put(t)
+    ktraffic.insert(t)
 
 
 def cases(t):
@@ -41,7 +34,7 @@ def cases(t):
         name, _, what = line.partition(': ')
         t.equal(what, 'ok', f'case {name}')
     t.equal(len(lines), CASES, 'every case has been run')
-    now = totals(t)
+    now = ktraffic.totals(t)
     t.equal((now['cases_failed'], now['bad'], now['lost'], now['double']), (0, 0, 0, 0),
             'nothing failed, was wrong, was lost or came twice')
 
@@ -55,14 +48,14 @@ def never_reset(t, rule, what):
     took = float(t.vm.sh('cut -d" " -f1 /proc/uptime').out) - start
     t.ok(took <= 15, f'the removal ends within 15 s of guest time when {what}', f'{took:.1f} s')
     t.equal(ask(t, 'hca0', 'audit'), '', f'the HCA has been reset and holds nothing when {what}')
-    now = totals(t)
+    now = ktraffic.totals(t)
     t.equal((now['lost'], now['double']), (0, 0), f'every request completed once when {what}')
     t.vm.qmp.command('qom-set', path='/machine/peripheral/hca0', property='fault', value='clear')
     before = now['rc']
     t.vm.sh(f'echo {where} >/sys/bus/pci/drivers/mlx4_core/bind')
     t.vm.sh(f'for i in $(seq 600); do [ "$(sed -n "s/^rc //p" {TOTALS})" -ge {before + 50} ] && exit 0; '
             'sleep 0.1; done; exit 1', limit=120, check=False)
-    t.ok(totals(t)['rc'] >= before + 50, f'the next probe works, and traffic flows, after {what}')
+    t.ok(ktraffic.totals(t)['rc'] >= before + 50, f'the next probe works, and traffic flows, after {what}')
     t.equal(t.stage.hcas.violations(), [], f'no violation of an HCA when {what}')
 
 

@@ -28,6 +28,7 @@ MODULE_PARM_DESC(windows, "of 20: as many twentieths of all allocations and repe
 
 #define STRIDE		20U
 #define RESET_SEMAPHORE	0xf03fc	/* in BAR 0; reading takes it, writing zero gives it back */
+#define OWNER		0x8069c	/* the same for the card */
 #define REMOVAL_MS	15000	/* design: a removal returns by then, whatever happens */
 
 /* The firmware commands that binding and unbinding send. */
@@ -371,12 +372,33 @@ static void suspend_leaves_the_rest_to_pci(struct kunit *test)
 	expect_works(test, h, "suspend", 1);
 }
 
+/* The next kernel, which may come without a power cycle, finds a card that nobody owns. */
+static void shutdown_gives_the_card_back(struct kunit *test)
+{
+	struct lr_hca *h = unbound(test, NULL);
+	struct pci_dev *pdev = lr_hca_pdev(h);
+	void __iomem *owner;
+
+	KUNIT_ASSERT_EQ(test, bind(h), 0);
+	owner = ioremap(pci_resource_start(pdev, 0) + OWNER, 4);
+	KUNIT_ASSERT_NOT_NULL(test, (void __force *)owner);
+	KUNIT_EXPECT_NE(test, ioread32be(owner), 0U);
+	to_pci_driver(pdev->dev.driver)->shutdown(pdev);
+	KUNIT_EXPECT_EQ(test, ioread32be(owner), 0U);
+	iowrite32be(0, owner);
+	iounmap(owner);
+	expect_clean(test, h, "shutdown", 1);
+	unbind(h);
+	expect_works(test, h, "shutdown", 1);
+}
+
 static struct kunit_case probe_cases[] = {
 	KUNIT_CASE(probe_and_remove),
 	KUNIT_CASE(two_hcas),
 	KUNIT_CASE(vectors_granted),
 	KUNIT_CASE(reset_refused),
 	KUNIT_CASE(suspend_leaves_the_rest_to_pci),
+	KUNIT_CASE(shutdown_gives_the_card_back),
 	KUNIT_CASE_PARAM(command_fails, command_gen_params),
 	KUNIT_CASE_PARAM(command_silent, command_gen_params),
 	KUNIT_CASE_PARAM(command_vanishes, command_gen_params),

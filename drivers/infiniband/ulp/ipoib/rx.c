@@ -191,11 +191,27 @@ static void ipoib_rx_deliver(struct ipoib_iface *iface, struct sk_buff *skb,
 	napi_gro_receive(&iface->rx_napi, skb);
 }
 
+/*
+ * Memory for a copy. napi_alloc_skb() takes a quarter of a page for it, whatever its length, which a
+ * kernel that clears what it hands out (init_on_alloc) clears first; a head of a slab is smaller.
+ */
+static struct sk_buff *ipoib_rx_small(struct ipoib_iface *iface, unsigned int len)
+{
+	struct sk_buff *skb = __alloc_skb(NET_SKB_PAD + len, GFP_ATOMIC | __GFP_NOWARN,
+					  SKB_ALLOC_RX | SKB_ALLOC_NAPI, NUMA_NO_NODE);
+
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, NET_SKB_PAD);
+	skb->dev = iface->netdev;
+	return skb;
+}
+
 /* A copy of a small packet; the buffer stays where it is. */
 static struct sk_buff *ipoib_rx_copy(struct ipoib_iface *iface, struct ipoib_rx *slot,
 				     unsigned int len)
 {
-	struct sk_buff *skb = napi_alloc_skb(&iface->rx_napi, len);
+	struct sk_buff *skb = ipoib_rx_small(iface, len);
 
 	if (!skb)
 		return NULL;

@@ -8,7 +8,8 @@
 
 Suites and our modules are built against the debug kernel from a copy of their folders, loaded one
 suite at a time, and read back from KUnit's debugfs files, one KTAP document a suite, so that none
-can be missed. The harness looks for the kernel's complaints. KUNIT_GLOB selects suites by name.
+can be missed. The harness looks for the kernel's complaints. KUNIT_GLOB selects suites by name, several
+with commas between.
 """
 import fnmatch
 import os
@@ -105,13 +106,14 @@ def suites(t):
 def scenario(t):
     """Load, read, unload."""
     modules = build()
+    globs = (os.environ.get('KUNIT_GLOB') or '*').split(',')
     loaded, seen = {'kunit'}, set()
     t.vm.sh('modprobe kunit enable=1')
     # insmod waits for the tests of its module; one may take two minutes, as on user mode Linux
     t.vm.sh('echo 120 >/proc/sys/kernel/hung_task_timeout_secs')
     t.vm.sh('mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug')
     for name in [n for n in modules if n.endswith('_kunit') and n != 'lastref_kunit']:
-        if not fnmatch.fnmatch(name, os.environ.get('KUNIT_GLOB') or '*'):
+        if not any(fnmatch.fnmatch(name, glob) for glob in globs):
             continue
         load(t, modules, name, loaded)
         new = suites(t) - seen

@@ -70,17 +70,13 @@ static const struct ib_object_class ib_cq_class = {
 	.disarm = ib_cq_stop,
 };
 
+/* Under RCU, which is the section of the gate. */
 static int ib_cq_take(struct ib_cq *cq, int count, struct ib_wc *wc)
 {
 	struct ib_device *device = ib_object_device(&cq->object);
-	int n;
 
-	n = ib_gate_enter(&device->objects->soft);
-	if (n)
-		return n;
-	n = ib_verbs_of(device)->poll_cq(cq, count, wc);
-	ib_gate_exit(&device->objects->soft);
-	return n;
+	return ib_gate_pass(&device->objects->soft) ?:
+	       ib_verbs_of(device)->poll_cq(cq, count, wc);
 }
 
 int ib_cq_poll(struct ib_cq *cq, int count, struct ib_wc *wc)
@@ -105,7 +101,9 @@ static int ib_cq_run(struct ib_cq *cq, int budget)
 	while (budget < 0 || total < budget) {
 		int want = budget < 0 ? IB_CQ_BATCH : min(budget - total, IB_CQ_BATCH);
 
+		rcu_read_lock();
 		n = ib_cq_take(cq, want, wc);
+		rcu_read_unlock();
 		for (i = 0; i < n; i++)
 			if (wc[i].cqe)
 				wc[i].cqe->done(cq, &wc[i]);
@@ -140,11 +138,9 @@ int ib_cq_arm(struct ib_cq *cq, u32 flags)
 
 	rcu_read_lock();
 	if (likely(ib_object_is_live(&cq->object)))
-		err = ib_device_enter(device);
-	if (likely(!err)) {
+		err = ib_gate_pass(&device->gate);
+	if (likely(!err))
 		err = ib_verbs_of(device)->arm_cq(cq, flags);
-		ib_device_exit(device);
-	}
 	rcu_read_unlock();
 	return err;
 }
@@ -181,6 +177,12 @@ void ib_cq_kick(struct ib_cq *cq)
 {
 	if (!ib_object_begin_callback(&cq->object))
 		return;
+	ib_cq_tell(cq);
+	ib_object_end_callback(&cq->object);
+}
+
+void ib_cq_tell(struct ib_cq *cq)
+{
 	switch (cq->context) {
 	case IB_CQ_OWNER:
 		cq->notify(cq);
@@ -194,8 +196,8 @@ void ib_cq_kick(struct ib_cq *cq)
 	case IB_CQ_DIRECT:
 		break;
 	}
-	ib_object_end_callback(&cq->object);
 }
+EXPORT_SYMBOL_GPL(ib_cq_tell);
 
 void ib_cq_completed(struct ib_cq *cq)
 {

@@ -26,12 +26,6 @@ void ib_objects_init(void)
 	lockdep_init_map(&ib_callback_map, "ib_object_callback", &ib_callback_key, 0);
 }
 
-struct ib_device *ib_object_device(const struct ib_object *object)
-{
-	return object->attachment->device;
-}
-EXPORT_SYMBOL_GPL(ib_object_device);
-
 bool ib_object_is_used(const struct ib_object *object)
 {
 	return READ_ONCE(object->users);

@@ -219,26 +219,23 @@ int ib_qp_query(struct ib_qp *qp, struct ib_qp_attr *attr, u32 mask)
 }
 EXPORT_SYMBOL_GPL(ib_qp_query);
 
-/* Begin to post: a live object, inside the device's gate.  Under RCU, which keeps the QP. */
-static int ib_qp_enter(struct ib_qp *qp)
+/* May it be posted to?  Under RCU, which keeps the QP, and the device's gate undrained. */
+static int ib_qp_pass(struct ib_qp *qp)
 {
 	if (unlikely(!ib_object_is_live(&qp->object)))
 		return -ENODEV;
-	return ib_device_enter(ib_object_device(&qp->object));
+	return ib_gate_pass(&ib_object_device(&qp->object)->gate);
 }
 
 int ib_qp_post_send(struct ib_qp *qp, const struct ib_send_wr *wr, const struct ib_send_wr **bad)
 {
-	struct ib_device *device = ib_object_device(&qp->object);
 	int err;
 
 	*bad = wr;
 	rcu_read_lock();
-	err = ib_qp_enter(qp);
-	if (likely(!err)) {
-		err = ib_verbs_of(device)->post_send(qp, wr, bad);
-		ib_device_exit(device);
-	}
+	err = ib_qp_pass(qp);
+	if (likely(!err))
+		err = ib_verbs_of(ib_object_device(&qp->object))->post_send(qp, wr, bad);
 	rcu_read_unlock();
 	return err;
 }
@@ -246,16 +243,13 @@ EXPORT_SYMBOL_GPL(ib_qp_post_send);
 
 int ib_qp_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr, const struct ib_recv_wr **bad)
 {
-	struct ib_device *device = ib_object_device(&qp->object);
 	int err;
 
 	*bad = wr;
 	rcu_read_lock();
-	err = ib_qp_enter(qp);
-	if (likely(!err)) {
-		err = ib_verbs_of(device)->post_recv(qp, wr, bad);
-		ib_device_exit(device);
-	}
+	err = ib_qp_pass(qp);
+	if (likely(!err))
+		err = ib_verbs_of(ib_object_device(&qp->object))->post_recv(qp, wr, bad);
 	rcu_read_unlock();
 	return err;
 }

@@ -101,11 +101,9 @@ int ib_srq_post(struct ib_srq *srq, const struct ib_recv_wr *wr, const struct ib
 	*bad = wr;
 	rcu_read_lock();
 	if (likely(ib_object_is_live(&srq->object)))
-		err = ib_device_enter(device);
-	if (likely(!err)) {
+		err = ib_gate_pass(&device->gate);
+	if (likely(!err))
 		err = ib_verbs_of(device)->post_srq(srq, wr, bad);
-		ib_device_exit(device);
-	}
 	rcu_read_unlock();
 	return err;
 }

@@ -235,6 +235,72 @@ static void states_gone_inside_gate(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake_is_live(fake));
 }
 
+/**
+ * struct short_section - one on another processor
+ * @gate: what it passes
+ * @passed: what ib_gate_pass() said to it
+ * @again: what it said at the end
+ * @inside: it has passed
+ * @leave: it may end
+ */
+struct short_section {
+	struct ib_gate *gate;
+	int passed;
+	int again;
+	bool inside;
+	bool leave;
+};
+
+static int run_short_section(void *arg)
+{
+	struct short_section *section = arg;
+
+	rcu_read_lock();
+	section->passed = ib_gate_pass(section->gate);
+	smp_store_release(&section->inside, true);
+	while (!smp_load_acquire(&section->leave))
+		cpu_relax();
+	section->again = ib_gate_pass(section->gate);
+	rcu_read_unlock();
+	return 0;
+}
+
+static bool states_refuses(struct ib_gate *gate)
+{
+	int err;
+
+	rcu_read_lock();
+	err = ib_gate_pass(gate);
+	rcu_read_unlock();
+	return err;
+}
+
+/* A section that nobody counts keeps the device from being stopped, too. */
+static void states_short_section(struct kunit *test)
+{
+	struct short_section section = { .passed = -1 };
+	struct fake_flow inside, removal;
+	struct fake_hca *fake;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "a section that spins needs a processor of its own");
+	fake = fake_hca_create(test, "lr-gate");
+	KUNIT_ASSERT_EQ(test, fake_hca_up(fake), 0);
+	section.gate = &fake_device(fake)->gate;
+	fake_flow_start(&inside, run_short_section, &section);
+	KUNIT_EXPECT_TRUE(test, LR_WAIT(smp_load_acquire(&section.inside), 10000));
+	fake_flow_start(&removal, fake_run_remove, fake);
+	KUNIT_EXPECT_TRUE(test, LR_WAIT(states_refuses(section.gate), 10000));
+	msleep(100);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fake->device_stops), 0);
+	smp_store_release(&section.leave, true);
+	fake_flow_join(&inside);
+	KUNIT_EXPECT_EQ(test, fake_flow_join(&removal), 0);
+	KUNIT_EXPECT_EQ(test, section.passed, 0);
+	KUNIT_EXPECT_EQ(test, section.again, -ENODEV);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fake->device_stops), 1);
+}
+
 /* ---- references and names ---- */
 
 static unsigned int count_holders(struct ib_device *device)
@@ -442,6 +508,7 @@ static struct kunit_case states_cases[] = {
 	KUNIT_CASE(states_added_while_held),
 	KUNIT_CASE(states_gate_nests),
 	KUNIT_CASE(states_gone_inside_gate),
+	KUNIT_CASE(states_short_section),
 	KUNIT_CASE(states_lookup),
 	KUNIT_CASE(states_for_each),
 	KUNIT_CASE(states_rename_refusals),

@@ -38,10 +38,11 @@
 
 static void eq_report(struct mlx4_eq *eq, bool arm)
 {
-	if (READ_ONCE(eq->silent) || ib_hca_enter(eq->dev->hca))
-		return;
-	iowrite32be((arm ? MLX4_EQ_DB_ARM : 0) | (eq->index & MLX4_EQ_DB_INDEX), eq->doorbell);
-	ib_hca_exit(eq->dev->hca);
+	rcu_read_lock();
+	if (!READ_ONCE(eq->silent) && !ib_gate_pass(&eq->dev->hca->gate))
+		iowrite32be((arm ? MLX4_EQ_DB_ARM : 0) | (eq->index & MLX4_EQ_DB_INDEX),
+			    eq->doorbell);
+	rcu_read_unlock();
 }
 
 static void *eq_next(struct mlx4_eq *eq)

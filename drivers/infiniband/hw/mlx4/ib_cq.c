@@ -144,13 +144,25 @@ static void wc_recv(const void *cqe, const struct ib_qp *qp, struct ib_wc *wc)
 		wc->flags |= IB_WC_IP_CSUM_OK;
 }
 
-/* Whose completion is it?  NULL: the QP has been detached, whoever has its place now. */
-static struct mlx4_ib_qp *cqe_qp(struct mlx4_ib_dev *dev, const void *cqe)
+/*
+ * Whose completion is it?  NULL: the QP has been detached, whoever has its place now.  Mostly it is
+ * the one of the completion before; a QP that leaves the CQ is forgotten, others (XRC targets, which
+ * complete where their SRQs do) are not remembered.
+ */
+static struct mlx4_ib_qp *cqe_qp(struct mlx4_ib_cq *cq, const void *cqe)
 {
+	struct mlx4_ib_dev *dev = mlx4_ib_dev_of(&cq->ib.object);
 	u32 mask = dev->core->icm.tables[MLX4_QPC].count - 1, number = mlx4_get(cqe, MLX4_CQE_QPN);
-	struct mlx4_ib_qp *qp = xa_load(&dev->qps, number & mask);
+	struct mlx4_ib_qp *qp = cq->last;
 
-	return qp && qp->number == number ? qp : NULL;
+	if (qp && qp->number == number)
+		return qp;
+	qp = xa_load(&dev->qps, number & mask);
+	if (!qp || qp->number != number)
+		return NULL;
+	if (qp->ib.send_cq == &cq->ib || qp->ib.recv_cq == &cq->ib)
+		cq->last = qp;
+	return qp;
 }
 
 /* Which receive has been used up; gives false for one that nobody waits for any more. */
@@ -186,7 +198,7 @@ static bool wc_fill(struct mlx4_ib_cq *cq, const void *cqe, struct ib_wc *wc)
 {
 	struct mlx4_ib_dev *dev = mlx4_ib_dev_of(&cq->ib.object);
 	bool send = mlx4_get(cqe, MLX4_CQE_IS_SEND);
-	struct mlx4_ib_qp *qp = cqe_qp(dev, cqe);
+	struct mlx4_ib_qp *qp = cqe_qp(cq, cqe);
 
 	if (!qp) {
 		give_back(cq, cqe, NULL);

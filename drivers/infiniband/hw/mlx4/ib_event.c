@@ -27,7 +27,7 @@ void mlx4_ib_completed(struct mlx4_sink *sink, u32 cqn)
 	if (!cq)
 		return;
 	WRITE_ONCE(cq->arm_sn, cq->arm_sn + 1);
-	ib_cq_completed(&cq->ib);
+	ib_cq_tell(&cq->ib);
 	ib_object_end_callback(&cq->ib.object);
 }
 

@@ -278,6 +278,8 @@ static void cq_leave(struct mlx4_ib_qp *qp, struct mlx4_ib_cq *cq, bool for_good
 	mutex_lock(&cq->resizing);
 	spin_lock_irqsave(&cq->lock, flags);
 	mlx4_ib_cq_clean(cq, qp->number, mlx4_ib_qp_srq(qp));
+	if (for_good && cq->last == qp)
+		cq->last = NULL;
 	if (send && for_good)
 		list_del_init(&qp->send_node);
 	else if (send)

@@ -12,6 +12,7 @@
 
 #include <linux/list.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 #include <linux/types.h>
 
 #include "wq_layout.h"
@@ -274,7 +275,18 @@ struct mlx4_ib_cursor {
 };
 
 /** mlx4_ib_segment() - @bytes more, zeroed; NULL on an overrun */
-void *mlx4_ib_segment(struct mlx4_ib_cursor *c, unsigned int bytes);
+static inline void *mlx4_ib_segment(struct mlx4_ib_cursor *c, unsigned int bytes)
+{
+	u8 *segment = c->wqe + c->at;
+
+	if (unlikely(c->overrun || bytes > c->end - c->at)) {
+		c->overrun = true;
+		return NULL;
+	}
+	memset(segment, 0, bytes);
+	c->at += bytes;
+	return segment;
+}
 
 /** mlx4_ib_put_inline() - copy data into the request; may be called once in a request */
 void mlx4_ib_put_inline(struct mlx4_ib_cursor *c, const struct ib_sge *sge, int count);

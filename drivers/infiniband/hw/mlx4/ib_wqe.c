@@ -29,19 +29,6 @@ struct mlx4_ib_op {
 	bool ordered;
 };
 
-void *mlx4_ib_segment(struct mlx4_ib_cursor *c, unsigned int bytes)
-{
-	u8 *segment = c->wqe + c->at;
-
-	if (c->overrun || bytes > c->end - c->at) {
-		c->overrun = true;
-		return NULL;
-	}
-	memset(segment, 0, bytes);
-	c->at += bytes;
-	return segment;
-}
-
 unsigned int mlx4_ib_inline_end(unsigned int at, unsigned int bytes)
 {
 	while (bytes) {
@@ -245,15 +232,19 @@ static const struct mlx4_ib_op ops[IB_WR_OPCODES] = {
 	[IB_WR_DRAIN] = { U16_MAX, MLX4_WQE_NOP },
 };
 
+/* Into a segment of zeros, in which only what is not zero is written. */
 static void put_control(struct mlx4_ib_qp *qp, u8 *ctrl, const struct ib_send_wr *wr,
 			const struct mlx4_ib_op *op)
 {
 	mlx4_put(ctrl, MLX4_CTRL_OPCODE, op->opcode);
-	mlx4_put(ctrl, MLX4_CTRL_FENCE, !!(wr->flags & IB_SEND_FENCE));
-	mlx4_put(ctrl, MLX4_CTRL_STRONG_ORDER, op->ordered);
+	if (wr->flags & IB_SEND_FENCE)
+		mlx4_put(ctrl, MLX4_CTRL_FENCE, 1);
+	if (op->ordered)
+		mlx4_put(ctrl, MLX4_CTRL_STRONG_ORDER, 1);
 	if (qp->signal_all || wr->flags & IB_SEND_SIGNALED)
 		mlx4_put(ctrl, MLX4_CTRL_CQ_UPDATE, MLX4_CQ_ALWAYS);
-	mlx4_put(ctrl, MLX4_CTRL_SOLICITED, !!(wr->flags & IB_SEND_SOLICITED));
+	if (wr->flags & IB_SEND_SOLICITED)
+		mlx4_put(ctrl, MLX4_CTRL_SOLICITED, 1);
 	if (wr->flags & IB_SEND_IP_CSUM) {
 		mlx4_put(ctrl, MLX4_CTRL_IP_CSUM, 1);
 		mlx4_put(ctrl, MLX4_CTRL_L4_CSUM, 1);

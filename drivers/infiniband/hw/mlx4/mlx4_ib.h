@@ -273,6 +273,7 @@ void mlx4_ib_number_hide(struct xarray *table, u32 number);
  *	since between the mark and the switch some of them are in the next ring
  * @send_qps: &mlx4_ib_qp.send_node of those whose sends complete here
  * @recv_qps: &mlx4_ib_qp.recv_node of those whose receives do, SRQs not counted
+ * @last: of one of these the last completion was; NULL: not known
  */
 struct mlx4_ib_cq {
 	struct ib_cq ib;
@@ -290,6 +291,7 @@ struct mlx4_ib_cq {
 	struct mutex resizing; /* one change of the ring at a time */
 	struct list_head send_qps;
 	struct list_head recv_qps;
+	struct mlx4_ib_qp *last;
 };
 
 static inline struct mlx4_ib_cq *mlx4_ib_cq(struct ib_cq *cq)

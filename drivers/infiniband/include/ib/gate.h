@@ -21,6 +21,7 @@
 
 #include <linux/lockdep.h>
 #include <linux/percpu-refcount.h>
+#include <linux/rcupdate.h>
 #include <linux/types.h>
 
 struct ib_hca;
@@ -56,6 +57,23 @@ struct ib_gate {
  * shutting down; -ENODEV when the gate has been closed or was never opened.
  */
 int __must_check ib_gate_enter(struct ib_gate *gate);
+
+/**
+ * ib_gate_pass() - may a short section touch the hardware?
+ * @gate: the gate
+ *
+ * For what cannot sleep.  The caller is in an RCU read-side section, and that is the section:
+ * nothing is counted, nothing is owed.  A gate is drained a grace period after its word was set at
+ * the earliest, and whoever has read the word before has left by then.
+ *
+ * Context: any, under rcu_read_lock().
+ * Return: 0; else as ib_gate_enter().
+ */
+static inline int __must_check ib_gate_pass(struct ib_gate *gate)
+{
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "a short section without RCU");
+	return READ_ONCE(gate->refuse);
+}
 
 /**
  * ib_gate_exit() - leave a hardware gate

@@ -22,7 +22,8 @@
 #include <linux/list.h>
 #include <linux/types.h>
 
-struct ib_attachment;
+#include <ib/client.h>
+
 struct ib_device;
 struct ib_object_class;
 
@@ -118,7 +119,10 @@ struct ib_object {
  *
  * Return: the device; its memory is kept as long as that of the object.
  */
-struct ib_device *ib_object_device(const struct ib_object *object);
+static inline struct ib_device *ib_object_device(const struct ib_object *object)
+{
+	return object->attachment->device;
+}
 
 /**
  * ib_object_is_used() - is it a parent of other objects?

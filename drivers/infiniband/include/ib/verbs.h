@@ -309,6 +309,14 @@ int ib_cq_moderate(struct ib_cq *cq, u16 count, u16 period);
  */
 void ib_cq_completed(struct ib_cq *cq);
 
+/**
+ * ib_cq_tell() - the same, of a CQ that is pinned
+ * @cq: between ib_object_begin_callback() and ib_object_end_callback()
+ *
+ * Context: any.
+ */
+void ib_cq_tell(struct ib_cq *cq);
+
 /*
  * ---- shared receive queues
  * ------------------------------------------------------------------------

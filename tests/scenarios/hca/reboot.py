@@ -6,25 +6,10 @@
 # limit: 300
 # alone: yes
 """In-tree modules, loaded and in use when the machine goes down: an IPoIB interface is up, a ping-pong runs."""
-import os
 import re
-import shutil
 
 import ib
-import images
-
-# kexec_file_load() with the kernel and the first file system of this very machine, then reboot into it.
-KEXEC = r'''
-import ctypes, os
-libc = ctypes.CDLL(None, use_errno=True)
-line = open('/proc/cmdline', 'rb').read().strip() + b'\0'
-fds = [os.open('/share/' + name, os.O_RDONLY) for name in ('vmlinuz', 'initramfs')]
-if libc.syscall(320, fds[0], fds[1], ctypes.c_ulong(len(line)), line, ctypes.c_ulong(0)):
-    raise OSError(ctypes.get_errno(), 'kexec_file_load')
-if %d:
-    libc.sync()
-    libc.reboot(0x45584543)
-'''
+import kexec
 
 
 def work(t, when):
@@ -63,15 +48,7 @@ def scenario(t):
     seen.add(boots(t))
     clean(t, 'reboot')
     work(t, 'after the reboot')
-    share = t.vm.share()
-    kern = images.kernel(t.scenario.spec.kernel)
-    shutil.copy(kern.bzimage, os.path.join(share, 'vmlinuz'))
-    shutil.copy(images.initramfs(kern), os.path.join(share, 'initramfs'))
-    t.vm.put((KEXEC % 0).encode(), '/run/load.py')
-    got = t.vm.sh('python3 /run/load.py', check=False)
-    t.equal((got.status, got.err), (0, ''), 'a kernel is loaded for kexec')
-    t.vm.put((KEXEC % 1).encode(), '/run/kexec.py')
-    t.vm.boot_again('exec python3 /run/kexec.py')
+    kexec.restart(t)
     seen.add(boots(t))
     clean(t, 'kexec')
     work(t, 'after kexec')

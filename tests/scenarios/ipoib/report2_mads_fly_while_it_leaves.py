@@ -71,16 +71,6 @@ def comes_back(t, way, job):
     return job
 
 
-def goes_on(t, stream, what):
-    """The ping that was started before the way is answered again after it."""
-    at = stream.last()
-    for _ in range(100):
-        if stream.last() > at + 5:
-            break
-        t.vm.sh('sleep 0.2')
-    t.ok(stream.last() > at + 5, f'{what}: the ping of before goes on', f'last answer {stream.last()}, was {at}')
-
-
 def scenario(t):
     sm = ipnet.bring_up(t)
     flood(t)
@@ -91,7 +81,7 @@ def scenario(t):
     stream = ipnet.Stream(t, (0, 1), (1, 1))
     for way in (ipways.fatal, ipways.suspend):
         sm = comes_back(t, way, sm)
-        goes_on(t, stream, way.__name__)
+        t.ok(stream.goes_on(t, 6), f'{way.__name__}: the ping of before goes on', f'last answer {stream.last()}')
     stream.end()
     t.equal(t.vm.sh('cat /sys/kernel/debug/infiniband/quarantine').out, '', 'nobody is in quarantine')
     flows(t, 'right before the end')

@@ -9,6 +9,7 @@ import io
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tarfile
 import tempfile
@@ -88,9 +89,18 @@ def copy(path):
 
 
 def inside(root, script):
-    """Run a shell command in the chroot; its output and errors are in .stdout."""
-    return subprocess.run(['chroot', root, '/bin/sh', '-c', script], text=True, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    """Run a shell command in the chroot; its output and errors are in .stdout. It ends with this program at the latest,
+    and with all that it has started, before the mounts go."""
+    argv = ['chroot', root, '/bin/sh', '-c', script]
+    with subprocess.Popen(argv, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          start_new_session=True) as job:
+        def end():
+            os.killpg(job.pid, signal.SIGKILL)
+
+        atexit.register(end)
+        out = job.communicate()[0]
+        atexit.unregister(end)
+    return subprocess.CompletedProcess(argv, job.returncode, out)
 
 
 def found(root, release, module):

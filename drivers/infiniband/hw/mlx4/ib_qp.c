@@ -256,8 +256,11 @@ int mlx4_ib_destroy_qp(struct ib_qp *ib)
 	if (err)
 		return err;
 	qp->hardware = false;
-	/* A group that it could not be taken out of still names it. */
-	return qp->groups ? -EBUSY : 0;
+	if (!qp->groups)
+		return 0;
+	/* A group that it could not be taken out of still names it: as with a closing command. */
+	ib_hca_gone(dev->core->hca, "a QP stays in a multicast group");
+	return -EIO;
 }
 
 /* Both ends of a queue begin anew: its poster's and, under the lock of its CQ, its poller's. */

@@ -441,8 +441,8 @@ static void lost_at_each_command(struct kunit *test)
 }
 
 /*
- * What goes wrong, at which commands.  One that is never answered costs ten seconds of virtual time,
- * and a test that takes two minutes counts as hung.
+ * What goes wrong, at which commands.  Those that are never answered cost ten seconds of virtual
+ * time each, and a test that takes two minutes counts as hung.
  */
 static const struct trouble {
 	const char *action;

@@ -146,8 +146,8 @@ static void wc_recv(const void *cqe, const struct ib_qp *qp, struct ib_wc *wc)
 
 /*
  * Whose completion is it?  NULL: the QP has been detached, whoever has its place now.  Mostly it is
- * the one of the completion before; a QP that leaves the CQ is forgotten, others (XRC targets, which
- * complete where their SRQs do) are not remembered.
+ * the one of the completion before; a QP that leaves the CQ is forgotten, and others (XRC targets,
+ * which complete where their SRQs do) are not remembered.
  */
 static struct mlx4_ib_qp *cqe_qp(struct mlx4_ib_cq *cq, const void *cqe)
 {

@@ -6,7 +6,9 @@
  * attachment after remove_one, and its service when that closes.  Whoever moves it from ARMED to
  * DYING, under the HCA's lock, is the one who undoes it; the others wait for that.  No callback
  * begins after that move.  The destroyer waits for those that run, calls the service, and leaves a
- * tombstone unless he is the owner.
+ * tombstone unless he is the owner.  Only the lifecycle thread may tire of that wait: then the
+ * agent is ARMED again, whoever waited for the thread has it, and nothing was undone under the
+ * callback.
  */
 #include <linux/export.h>
 #include <linux/sched.h>
@@ -102,9 +104,24 @@ static bool ib_agent_is_silent(void *arg)
 	return !((struct ib_agent *)arg)->running;
 }
 
-static bool ib_agent_is_tombstone(void *arg)
+/* Has its claimant buried it?  If he has given it back instead it is the caller's now, DYING. */
+static bool ib_agent_take_over(void *arg)
 {
-	return ((struct ib_agent *)arg)->state == IB_AGENT_TOMBSTONE;
+	struct ib_agent *agent = arg;
+
+	return agent->state == IB_AGENT_TOMBSTONE || ib_agent_claim(agent);
+}
+
+/* Its callback does not return, so nobody may undo it now; an @orphan's owner will not either. */
+static void ib_agent_give_back(struct ib_agent *agent, bool orphan)
+{
+	struct ib_hca *hca = ib_agent_hca(agent);
+
+	spin_lock_irq(&hca->lock);
+	agent->state = IB_AGENT_ARMED;
+	agent->orphan |= orphan;
+	wake_up_all(&hca->wait);
+	spin_unlock_irq(&hca->lock);
 }
 
 /* With the HCA's lock held: nobody finds it any more. */
@@ -149,10 +166,7 @@ static void ib_agent_bury(struct ib_agent *agent, bool owner)
 	ib_service_put(instance);
 }
 
-/*
- * The claimant undoes it: callbacks first, then the service's part.  If the lifecycle thread gives
- * up on a callback, nothing may be undone under it.
- */
+/* The claimant undoes it: callbacks first, then the service's part.  Only the thread may fail. */
 static int ib_agent_undo(struct ib_agent *agent)
 {
 	int err = ib_flow_wait(ib_agent_hca(agent), "a callback", agent->attachment->name, 0,
@@ -171,20 +185,29 @@ static void ib_agent_work(struct work_struct *work)
 	ib_agent_bury(agent, true);
 }
 
-/* The owner comes late: somebody else has claimed it, or has long been done. */
-static void ib_agent_destroy_late(struct ib_agent *agent)
+/*
+ * The owner comes late: somebody else has claimed it, or has long been done.  Returns whether it is
+ * freed; if not, the claim was given back and is the caller's.
+ */
+static bool ib_agent_destroy_late(struct ib_agent *agent)
 {
 	struct ib_graveyard *graveyard = ib_agent_graveyard(agent);
 	struct ib_hca *hca = ib_agent_hca(agent);
+	bool mine;
 
-	ib_flow_wait(hca, "a reaper", agent->attachment->name, 0, ib_agent_is_tombstone, agent);
+	ib_flow_wait(hca, "a reaper", agent->attachment->name, 0, ib_agent_take_over, agent);
 	ib_flow_wait(hca, "a callback", agent->attachment->name, 0, ib_agent_is_silent, agent);
 	spin_lock_irq(&hca->lock);
-	spin_lock(&graveyard->lock);
-	list_del_init(&agent->owner_node);
-	spin_unlock(&graveyard->lock);
+	mine = agent->state == IB_AGENT_DYING;
+	if (!mine) {
+		spin_lock(&graveyard->lock);
+		list_del_init(&agent->owner_node);
+		spin_unlock(&graveyard->lock);
+	}
 	spin_unlock_irq(&hca->lock);
-	ib_agent_free(agent);
+	if (!mine)
+		ib_agent_free(agent);
+	return !mine;
 }
 
 void ib_agent_destroy(struct ib_agent *agent)
@@ -204,12 +227,12 @@ void ib_agent_destroy(struct ib_agent *agent)
 	if (WARN_ONCE(own, "ib_core: %s destroys its %s in the callback of it\n",
 		      agent->attachment->name, agent->ops->what))
 		return;
-	if (!mine) {
-		ib_agent_destroy_late(agent);
+	if (!mine && ib_agent_destroy_late(agent))
 		return;
-	}
-	ib_agent_undo(agent);
-	ib_agent_bury(agent, true);
+	if (ib_agent_undo(agent))
+		ib_agent_give_back(agent, true);
+	else
+		ib_agent_bury(agent, true);
 }
 EXPORT_SYMBOL_GPL(ib_agent_destroy);
 
@@ -244,7 +267,8 @@ bool ib_agent_begin(struct ib_agent *agent)
 	bool armed;
 
 	spin_lock_irqsave(&hca->lock, flags);
-	armed = agent->state == IB_AGENT_ARMED && !agent->destroy_at_end;
+	armed = agent->state == IB_AGENT_ARMED && !agent->destroy_at_end &&
+		agent->instance->state != IB_SERVICE_LEFT;
 	if (armed) {
 		agent->running++;
 		agent->caller = current;
@@ -289,9 +313,16 @@ static void ib_agent_log_reaped(struct ib_agent *agent)
 	trace_ib_teardown_reap(agent->attachment->device, agent->attachment->name, 1);
 }
 
-static bool ib_owner_has_none(void *arg)
+/* Is there one to claim, or none at all? */
+static bool ib_owner_has_news(void *arg)
 {
-	return list_empty(&((struct ib_attachment *)arg)->agents);
+	struct list_head *agents = &((struct ib_attachment *)arg)->agents;
+	struct ib_agent *agent;
+
+	list_for_each_entry(agent, agents, owner_node)
+		if (agent->state == IB_AGENT_ARMED)
+			return true;
+	return list_empty(agents);
 }
 
 /* The first that nobody has claimed, of an owner's agents or of a service's. */
@@ -317,48 +348,63 @@ static struct ib_agent *ib_agent_claim_first(struct ib_hca *hca, struct list_hea
  * ib_agents_reap_owner() - end every agent of an attachment
  * @attachment: closed, so none is added
  *
- * No callback of any of them runs when this returns.
+ * No callback of any of them runs when this returns 0.
  *
  * Context: the attachment's item, or the lifecycle thread for a service's.
+ * Return: 0; on the thread also -ETIME, -ESHUTDOWN: a callback still runs, nothing was undone
+ * under it.
  */
-void ib_agents_reap_owner(struct ib_attachment *attachment)
+int ib_agents_reap_owner(struct ib_attachment *attachment)
 {
 	struct ib_hca *hca = attachment->device->hca;
 	struct ib_agent *agent;
+	int err;
 
-	while ((agent = ib_agent_claim_first(hca, &attachment->agents,
-					     offsetof(struct ib_agent, owner_node)))) {
+	do {
+		agent = ib_agent_claim_first(hca, &attachment->agents,
+					     offsetof(struct ib_agent, owner_node));
+		if (!agent) {
+			/* Those that somebody else has claimed. */
+			err = ib_flow_wait(hca, "agents", attachment->name, 0, ib_owner_has_news,
+					   attachment);
+			continue;
+		}
 		ib_lockmap_wait(&agent->map);
 		ib_agent_log_reaped(agent);
-		ib_agent_undo(agent);
-		ib_agent_bury(agent, false);
-	}
-	/* Those that somebody else has claimed. */
-	ib_flow_wait(hca, "agents", attachment->name, 0, ib_owner_has_none, attachment);
+		err = ib_agent_undo(agent);
+		if (err)
+			ib_agent_give_back(agent, false);
+		else
+			ib_agent_bury(agent, false);
+	} while (!err && !list_empty(&attachment->agents));
+	return err;
 }
 
 /**
  * ib_agents_reap_service() - end every agent of a service that closes
  * @instance: CLOSING, so none is added
+ * @until: when to give up on a callback
  *
  * Context: the lifecycle thread.
- * Return: 0; -ETIME: some could not be undone, and are tombstones all the same; -ESHUTDOWN.
+ * Return: 0; or, as from ib_thread_wait(), -ETIME, -EINTR, -ESHUTDOWN: somebody else's callback
+ * still runs, and the service must not be stopped under it.  What is left its owner ends.
  */
-int ib_agents_reap_service(struct ib_service_instance *instance)
+int ib_agents_reap_service(struct ib_service_instance *instance, enum ib_until until)
 {
 	struct ib_hca *hca = instance->device->hca;
 	struct ib_agent *agent;
-	int err, ret = 0;
+	int err;
 
 	while ((agent = ib_agent_claim_first(hca, &instance->agents,
 					     offsetof(struct ib_agent, service_node)))) {
+		err = ib_thread_wait(hca, "a callback", until, ib_agent_is_silent, agent);
+		if (err) {
+			ib_agent_give_back(agent, false);
+			return err;
+		}
 		ib_agent_log_reaped(agent);
-		err = ib_agent_undo(agent);
+		agent->ops->destroy(agent);
 		ib_agent_bury(agent, false);
-		if (err)
-			ret = err;
-		if (err == -ESHUTDOWN)
-			break;
 	}
-	return ret;
+	return 0;
 }

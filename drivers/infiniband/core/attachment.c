@@ -136,20 +136,27 @@ static void ib_attachment_set_state(struct ib_attachment *attachment,
 	spin_unlock_irq(&hca->lock);
 }
 
-/* Nothing is created through it from now on, and nothing that was is left when this returns. */
-static void ib_attachment_reap(struct ib_attachment *attachment)
+/*
+ * Nothing is created through it from now on, and nothing that was is left when this returns 0.
+ * Only the thread may give up.
+ */
+static int ib_attachment_reap(struct ib_attachment *attachment)
 {
 	struct ib_device *device = attachment->device;
 	unsigned int count;
+	int err;
 
 	spin_lock_irq(&device->hca->lock);
 	attachment->closed = true;
 	spin_unlock_irq(&device->hca->lock);
 	ib_objects_disarm(attachment);
-	ib_agents_reap_owner(attachment);
+	err = ib_agents_reap_owner(attachment);
+	if (err)
+		return err;
 	count = ib_objects_reap(attachment);
 	if (count)
 		trace_ib_teardown_reap(device, attachment->name, count);
+	return 0;
 }
 
 /* 1, 2, 4 ... 60 seconds, as long as the device is there: what was missing may turn up. */
@@ -369,13 +376,18 @@ bool ib_attachment_is_removed(void *attachment)
  * @attachment: from ib_attachment_of_service(); the instance has stopped
  *
  * Context: the lifecycle thread.
+ * Return: 0, and it is gone; -ETIME, -ESHUTDOWN: a callback into the service still runs.
  */
-void ib_attachment_close_service(struct ib_attachment *attachment)
+int ib_attachment_close_service(struct ib_attachment *attachment)
 {
-	ib_attachment_reap(attachment);
+	int err = ib_attachment_reap(attachment);
+
+	if (err)
+		return err;
 	ib_attachment_set_state(attachment, IB_ATTACHMENT_REMOVED);
 	ib_device_drop(&attachment->holder);
 	ib_attachment_put(attachment);
+	return 0;
 }
 
 static bool ib_attachments_none_in(struct ib_device *device, enum ib_attachment_state first,

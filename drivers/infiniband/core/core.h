@@ -173,7 +173,7 @@ void ib_roster_update(struct ib_device *device);
 struct ib_attachment *ib_attachment_create(struct ib_device *device, struct ib_client *client);
 struct ib_attachment *ib_attachment_of_service(struct ib_device *device,
 					       struct ib_service *service);
-void ib_attachment_close_service(struct ib_attachment *attachment);
+int ib_attachment_close_service(struct ib_attachment *attachment);
 void ib_attachment_retry(struct ib_attachment *attachment);
 void ib_attachment_go(struct ib_attachment *attachment, enum ib_remove_reason reason);
 bool ib_attachment_is_removed(void *attachment);
@@ -191,8 +191,8 @@ unsigned int ib_service_depth(const struct ib_service *service);
 int ib_service_stop(struct ib_service_instance *instance, enum ib_until until);
 int ib_services_stop(struct ib_device *device);
 void ib_services_cancel(struct ib_device *device);
-void ib_agents_reap_owner(struct ib_attachment *attachment);
-int ib_agents_reap_service(struct ib_service_instance *instance);
+int ib_agents_reap_owner(struct ib_attachment *attachment);
+int ib_agents_reap_service(struct ib_service_instance *instance, enum ib_until until);
 void ib_graveyard_init(struct ib_graveyard *graveyard);
 void ib_graveyard_clear(struct ib_graveyard *graveyard);
 

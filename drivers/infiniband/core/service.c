@@ -207,12 +207,14 @@ struct ib_service_instance *ib_service_create(struct ib_device *device,
 	return instance;
 }
 
-/* Take an instance off its device and free it; nothing of the service runs for it. */
-static void ib_service_free(struct ib_service_instance *instance)
+/* Take an instance off its device and free it, unless a callback into the service still runs. */
+static int ib_service_free(struct ib_service_instance *instance)
 {
 	struct ib_device *device = instance->device;
+	int err = ib_attachment_close_service(instance->attachment);
 
-	ib_attachment_close_service(instance->attachment);
+	if (err)
+		return err;
 	mutex_lock(&ib_registry.lock);
 	spin_lock_irq(&device->hca->lock);
 	list_del(&instance->node);
@@ -222,6 +224,7 @@ static void ib_service_free(struct ib_service_instance *instance)
 	spin_unlock_irq(&device->hca->lock);
 	mutex_unlock(&ib_registry.lock);
 	kfree(instance);
+	return 0;
 }
 
 static void ib_service_stop_ports(struct ib_service_instance *instance)
@@ -295,10 +298,37 @@ static void ib_service_leave(struct ib_service_instance *instance)
 	instance->service->instances -= pinned;
 	wake_up_all(&ib_registry.wait);
 	mutex_unlock(&ib_registry.lock);
-	dev_err(device->hca->parent, "%s: service %s is left behind with %u inside%s\n",
+	dev_err(device->hca->parent, "%s: service %s is left behind with %u inside%s%s\n",
 		device->name, instance->service->name, instance->inside,
+		list_empty(&instance->agents) ? "" : ", callbacks of its agents run",
 		pinned ? "" : ", and its module is leaving");
 	ib_service_set_state(instance, IB_SERVICE_LEFT);
+}
+
+/* Nobody is inside any more, and no callback of an agent runs: what of the service is left? */
+static void ib_service_end(struct ib_service_instance *instance)
+{
+	if (instance->state == IB_SERVICE_FAILED || instance->state == IB_SERVICE_STOPPED)
+		return;
+	ib_service_stop_ports(instance);
+	instance->service->ops->stop(instance);
+	ib_service_set_state(instance, IB_SERVICE_STOPPED);
+}
+
+/* Refuse, end what the agents' owners forgot, and wait for those inside. */
+static int ib_service_drain(struct ib_service_instance *instance, enum ib_until until)
+{
+	const struct ib_service_ops *ops = instance->service->ops;
+	struct ib_hca *hca = instance->device->hca;
+
+	if (instance->state == IB_SERVICE_UP) {
+		ib_service_set_state(instance, IB_SERVICE_CLOSING);
+		if (ops->close)
+			ops->close(instance);
+	}
+	ib_lockmap_wait(&instance->map);
+	return ib_agents_reap_service(instance, until) ?:
+	       ib_thread_wait(hca, instance->service->name, until, ib_service_is_empty, instance);
 }
 
 /**
@@ -313,35 +343,19 @@ static void ib_service_leave(struct ib_service_instance *instance)
  */
 int ib_service_stop(struct ib_service_instance *instance, enum ib_until until)
 {
-	const struct ib_service_ops *ops = instance->service->ops;
-	struct ib_hca *hca = instance->device->hca;
-	int err;
+	int err = 0;
 
 	if (instance->state == IB_SERVICE_LEFT)
 		return 0;
-	if (instance->state == IB_SERVICE_FAILED) {
-		ib_service_free(instance);
-		return 0;
+	if (instance->state == IB_SERVICE_UP || instance->state == IB_SERVICE_CLOSING)
+		err = ib_service_drain(instance, until);
+	if (!err) {
+		ib_service_end(instance);
+		err = ib_service_free(instance);
 	}
-	if (instance->state == IB_SERVICE_UP) {
-		ib_service_set_state(instance, IB_SERVICE_CLOSING);
-		if (ops->close)
-			ops->close(instance);
-	}
-	ib_lockmap_wait(&instance->map);
-	err = ib_agents_reap_service(instance);
-	if (err != -ESHUTDOWN)
-		err = ib_thread_wait(hca, instance->service->name, until, ib_service_is_empty,
-				     instance);
 	if (err == -ETIME)
 		ib_service_leave(instance);
-	if (err)
-		return err == -ETIME ? 0 : err;
-	ib_service_stop_ports(instance);
-	ops->stop(instance);
-	ib_service_set_state(instance, IB_SERVICE_STOPPED);
-	ib_service_free(instance);
-	return 0;
+	return err == -ETIME ? 0 : err;
 }
 
 static struct ib_service_instance *ib_service_topmost(struct ib_device *device)

@@ -209,6 +209,88 @@ static void forgotten_destroy_waits_for_callback(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&b->mad->freed), 1);
 }
 
+/* ---- callbacks that outlast the device ---- */
+
+/* A forgotten agent whose callback runs, of a client that does not return either.  On the stack. */
+struct outlast {
+	struct bench *b;
+	struct fake_agent *fa;
+	struct slow slow;
+	struct fake_flow deliver;
+	struct fake_flow unbind;
+};
+
+static void outlast_begin(struct kunit *test, struct outlast *o)
+{
+	o->b = bench_create(test);
+	o->slow.over = false;
+	init_completion(&o->slow.begun);
+	init_completion(&o->slow.go_on);
+	o->fa = extra_agent(test, o->b, slow_callback, &o->slow);
+	o->b->fc->forgets = true;
+	o->b->fc->stuck_in = "remove_one";
+	fake_flow_start(&o->deliver, run_deliver, o->b->mad);
+	wait_for_completion(&o->slow.begun);
+	fake_flow_start(&o->unbind, fake_run_unbind, o->b->hca);
+}
+
+/* The device is given up in time; nothing of the service was undone under the callback. */
+static void outlast_deadline(struct kunit *test, struct outlast *o)
+{
+	KUNIT_EXPECT_TRUE(test, fake_advance_to(o->b->hca, &o->unbind.done, 15500));
+	KUNIT_EXPECT_EQ(test, fake_flow_join(&o->unbind), -EBUSY);
+	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&o->b->mad->stops), 0, "stopped under a callback");
+	KUNIT_EXPECT_EQ(test, atomic_read(&o->b->mad->destroyed), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&o->b->sa->stops), 1);
+	/* It is left behind: its stop will not come. */
+	atomic_dec(&o->b->mad->up);
+}
+
+static void forgotten_callback_outlasts_device(struct kunit *test)
+{
+	struct fake_client *fc;
+	struct outlast o;
+
+	outlast_begin(test, &o);
+	fc = o.b->fc;
+	outlast_deadline(test, &o);
+	KUNIT_EXPECT_FALSE(test, ib_agent_begin(&o.fa->agent));
+	/* The client returns first: what the callback uses is there until that returns, too. */
+	fc->stuck_in = NULL;
+	complete_all(&fc->hold);
+	usleep_range(5000, 5001);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fc->frees), 0);
+	complete(&o.slow.go_on);
+	KUNIT_EXPECT_TRUE(test, LR_WAIT(atomic_read(&fc->frees) == 1, 1000));
+	KUNIT_EXPECT_TRUE(test, o.slow.over);
+	KUNIT_EXPECT_EQ(test, atomic_read(&o.b->mad->destroyed), 2);
+	fake_flow_join(&o.deliver);
+	fake_client_unregister(fc);
+	KUNIT_EXPECT_EQ(test, atomic_read(&o.b->mad->freed), 2);
+}
+
+/* The owner's destroy has met the thread at work, which then gives up. */
+static void forgotten_destroy_outlasts_device(struct kunit *test)
+{
+	struct fake_flow destroy;
+	struct outlast o;
+
+	outlast_begin(test, &o);
+	FAKE_PASS_UNTIL(o.b->hca, o.fa->agent.state == IB_AGENT_DYING, 250, 14500);
+	KUNIT_ASSERT_EQ(test, (int)o.fa->agent.state, (int)IB_AGENT_DYING);
+	fake_flow_start(&destroy, run_destroy, o.fa);
+	KUNIT_EXPECT_TRUE(test, LR_WAIT(READ_ONCE(o.fa->agent.owner_waits), 1000));
+	outlast_deadline(test, &o);
+	KUNIT_EXPECT_FALSE(test, completion_done(&destroy.done));
+	complete(&o.slow.go_on);
+	fake_flow_join(&destroy);
+	KUNIT_EXPECT_EQ(test, atomic_read(&o.b->mad->destroyed), 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&o.b->mad->freed), 1);
+	fake_flow_join(&o.deliver);
+	complete_all(&o.b->fc->hold);
+	KUNIT_EXPECT_TRUE(test, LR_WAIT(atomic_read(&o.b->fc->frees) == 1, 1000));
+}
+
 static enum ib_cb_result ending_callback(struct fake_agent *fa)
 {
 	return IB_CB_DESTROY;
@@ -285,6 +367,35 @@ static void forgotten_by_service(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&b->mad->freed), 2);
 }
 
+/* And its callback, code of that service, does not return: neither of the two is freed under it. */
+static void forgotten_by_service_in_callback(struct kunit *test)
+{
+	struct bench *b = bench_create(test);
+	struct fake_service *cm = fake_service_create(test, "cm", b->mad, NULL);
+	struct fake_flow deliver, unbind;
+	struct slow s = {};
+
+	init_completion(&s.begun);
+	init_completion(&s.go_on);
+	cm->hook = upper_hook;
+	cm->data = b->mad;
+	KUNIT_ASSERT_EQ(test, fake_service_register(cm), 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR_OR_NULL(upper_agent));
+	upper_agent->context = &s;
+	upper_agent->callback = slow_callback;
+	fake_flow_start(&deliver, run_deliver, b->mad);
+	wait_for_completion(&s.begun);
+	fake_flow_start(&unbind, fake_run_unbind, b->hca);
+	KUNIT_EXPECT_TRUE(test, fake_advance_to(b->hca, &unbind.done, 15500));
+	KUNIT_EXPECT_EQ(test, fake_flow_join(&unbind), -EBUSY);
+	KUNIT_EXPECT_EQ(test, atomic_read(&cm->stops), 1);
+	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&b->mad->stops), 0, "stopped under a callback");
+	KUNIT_EXPECT_EQ(test, atomic_read(&b->mad->destroyed), 1);
+	complete(&s.go_on);
+	fake_flow_join(&deliver);
+	atomic_dec(&b->mad->up);
+}
+
 static struct kunit_case forgotten_cases[] = {
 	KUNIT_CASE(forgotten_agents_are_reaped),
 	KUNIT_CASE(forgotten_agent_destroyed_late),
@@ -293,9 +404,12 @@ static struct kunit_case forgotten_cases[] = {
 	KUNIT_CASE(forgotten_attachment_is_closed),
 	KUNIT_CASE(forgotten_callback_is_waited_for),
 	KUNIT_CASE(forgotten_destroy_waits_for_callback),
+	KUNIT_CASE(forgotten_callback_outlasts_device),
+	KUNIT_CASE(forgotten_destroy_outlasts_device),
 	KUNIT_CASE(forgotten_callback_destroys),
 	KUNIT_CASE(forgotten_flood),
 	KUNIT_CASE(forgotten_by_service),
+	KUNIT_CASE(forgotten_by_service_in_callback),
 	{}
 };
 

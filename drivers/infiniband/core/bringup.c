@@ -22,6 +22,7 @@ void ib_bringup_hca(struct ib_hca *hca)
 
 	spin_lock_irq(&hca->lock);
 	hca->active = true;
+	hca->started_at = ib_hca_now(hca);
 	WRITE_ONCE(hca->quiet, false);
 	hca->subdued = false;
 	spin_unlock_irq(&hca->lock);
@@ -105,6 +106,7 @@ void ib_bringup_device(struct ib_hca *hca)
 	if (!err) {
 		spin_lock_irq(&hca->lock);
 		hca->incarnations++;
+		hca->started_at = ib_hca_now(hca);
 		hca->tries = 0;
 		hca->retry_at = 0;
 		hca->start_error = 0;

@@ -18,6 +18,9 @@
 
 struct seq_file;
 
+/* Hardware that was up for so many milliseconds has come up for good; what was is forgotten. */
+#define IB_STEADY_MS 10000
+
 /* ---- the registry (main.c) ---- */
 
 /**

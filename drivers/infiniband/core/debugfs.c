@@ -58,6 +58,8 @@ static int ib_hca_state_show(struct seq_file *seq, void *unused)
 	seq_printf(seq, "thread %s\n", hca->idle ? "idle" : "busy");
 	seq_printf(seq, "provider %s\n", hca->provider ? hca->provider->name : "none");
 	seq_printf(seq, "incarnations %u\n", hca->incarnations);
+	seq_printf(seq, "losses %u%s\n", hca->losses,
+		   hca->rest_until > ib_hca_now(hca) ? ", resting" : "");
 	seq_printf(seq, "quarantined %u\n", hca->quarantined);
 	spin_unlock_irq(&hca->lock);
 	return 0;

@@ -98,7 +98,7 @@ static void ib_hca_shut_gates(struct ib_hca *hca)
 /*
  * With the lock held.  Returns whether something rose.  SHUTDOWN is kept beside the goal and not
  * above it: a remove() that comes at the same time still needs its teardown (model: mutant
- * M_SHUTGOAL).
+ * M_SWALLOW).
  */
 static bool ib_hca_raise_locked(struct ib_hca *hca, enum ib_goal goal)
 {
@@ -137,6 +137,16 @@ static void ib_hca_abort(struct ib_hca *hca)
 	spin_unlock_irqrestore(&hca->lock, flags);
 }
 
+/*
+ * With the lock held: whoever wants it anew asks for new tries, also where the thread has given up.
+ */
+static void ib_hca_begin_anew(struct ib_hca *hca)
+{
+	hca->tries = 0;
+	hca->losses = 0;
+	hca->rest_until = 0;
+}
+
 void ib_hca_raise(struct ib_hca *hca, enum ib_goal goal)
 {
 	unsigned long flags;
@@ -148,9 +158,8 @@ void ib_hca_raise(struct ib_hca *hca, enum ib_goal goal)
 		abort = hca->active;
 		hca->aborting += abort;
 	}
-	/* Whoever wants it anew asks for new tries, also where the thread has given up. */
 	if (goal == IB_GOAL_RESET)
-		hca->tries = 0;
+		ib_hca_begin_anew(hca);
 	ib_hca_stir(hca);
 	spin_unlock_irqrestore(&hca->lock, flags);
 	if (abort)
@@ -167,6 +176,9 @@ void ib_hca_gone(struct ib_hca *hca, const char *cause)
 	first = hca->active && !hca->gone;
 	if (first) {
 		hca->gone_cause = cause;
+		if (ib_hca_now(hca) - hca->started_at >= IB_STEADY_MS)
+			hca->losses = 0;
+		hca->losses++;
 		WRITE_ONCE(hca->gone, true);
 		ib_hca_shut_gates(hca);
 		hca->aborting++;
@@ -196,7 +208,7 @@ void ib_hca_permit(struct ib_hca *hca, enum ib_hold hold)
 
 	spin_lock_irqsave(&hca->lock, flags);
 	hca->holds &= ~hold;
-	hca->tries = 0;
+	ib_hca_begin_anew(hca);
 	ib_hca_stir(hca);
 	spin_unlock_irqrestore(&hca->lock, flags);
 }
@@ -302,7 +314,7 @@ int ib_provider_bind(struct ib_hca *hca, const struct ib_provider *provider, voi
 		hca->provider = provider;
 		hca->provider_priv = priv;
 		hca->start_error = 0;
-		hca->tries = 0;
+		ib_hca_begin_anew(hca);
 		ib_hca_stir(hca);
 	}
 	spin_unlock_irq(&hca->lock);

@@ -22,6 +22,10 @@
 
 #define IB_TRIES_MAX 3
 #define IB_IDLE_SLICE_MS 60000
+/* How often in a row lost hardware comes back at once; then it rests before it does. */
+#define IB_LOSSES_AT_ONCE 3
+#define IB_REST_FIRST_MS 1000
+#define IB_REST_LAST_MS 32000
 
 static const char *const ib_device_state_names[IB_DEVICE_STATES] = {
 	[IB_DEVICE_NEW] = "NEW",
@@ -209,9 +213,11 @@ enum ib_step {
 /* Is it time for another try, or the first? */
 static bool ib_life_may_try(const struct ib_hca *hca)
 {
-	if (!hca->tries)
-		return true;
-	return hca->retry_at && ib_hca_now(hca) >= hca->retry_at;
+	u64 now = ib_hca_now(hca);
+
+	if (now < hca->rest_until)
+		return false;
+	return !hca->tries || (hca->retry_at && now >= hca->retry_at);
 }
 
 static bool ib_roster_is_due(const struct ib_hca *hca)
@@ -244,9 +250,26 @@ static enum ib_step ib_life_next(struct ib_hca *hca)
 	return hca->provider ? IB_STEP_CREATE : IB_STEP_NONE;
 }
 
+/*
+ * With the lock held: hardware that starts well and is lost again and again would keep the machine
+ * busy for ever.  The longest rest is shorter than what clients keep for the next incarnation is
+ * kept (&enum ib_remove_reason).
+ */
+static u64 ib_life_rest(const struct ib_hca *hca)
+{
+	unsigned int more = hca->losses - IB_LOSSES_AT_ONCE;
+
+	if (!hca->gone || hca->losses <= IB_LOSSES_AT_ONCE)
+		return 0;
+	return min_t(u64, IB_REST_FIRST_MS << min(more - 1, 10u), IB_REST_LAST_MS);
+}
+
 /* With the lock held: the HCA is down and is to come up again.  A new life has lost nothing. */
 static void ib_life_turn(struct ib_hca *hca)
 {
+	u64 rest = ib_life_rest(hca);
+
+	hca->rest_until = rest ? ib_hca_now(hca) + rest : 0;
 	hca->goal = IB_GOAL_RUN;
 	WRITE_ONCE(hca->gone, false);
 	hca->gone_done = false;
@@ -307,8 +330,12 @@ static void ib_life_step(struct ib_hca *hca, enum ib_step step)
 	case IB_STEP_ROSTER:
 		ib_roster_update(hca->device);
 		break;
-	case IB_STEP_DETACH:
 	case IB_STEP_TURN:
+		if (hca->rest_until)
+			dev_warn(hca->parent, "lost %u times in a row, it rests before it starts\n",
+				 hca->losses);
+		break;
+	case IB_STEP_DETACH:
 	case IB_STEP_NONE:
 		break;
 	}
@@ -321,6 +348,8 @@ static long ib_life_sleep(struct ib_hca *hca)
 
 	if (hca->retry_at > now)
 		ms = min_t(u64, ms, hca->retry_at - now);
+	if (hca->rest_until > now)
+		ms = min_t(u64, ms, hca->rest_until - now);
 	return hca->clock->sleep(hca->clock, ms);
 }
 

@@ -335,6 +335,111 @@ static void gone_reset_beside_insiders(struct kunit *test)
 	reset_after_insiders(test, false);
 }
 
+/* ---- hardware that starts well and does not last ---- */
+
+/* It is lost. Does it come back after so many milliseconds, and not before? */
+static void expect_back_after(struct kunit *test, struct fake_hca *fake, unsigned int ms)
+{
+	int starts = atomic_read(&fake->starts);
+
+	ib_hca_gone(fake->hca, "all-ones");
+	fake_settle(fake);
+	if (ms) {
+		fake_advance(fake, ms - 1);
+		KUNIT_EXPECT_EQ_MSG(test, atomic_read(&fake->starts), starts, "rests %u ms", ms);
+		KUNIT_EXPECT_FALSE(test, fake_is_live(fake));
+		fake_advance(fake, 1);
+	}
+	KUNIT_EXPECT_TRUE_MSG(test, fake_is_live(fake), "after %u ms", ms);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fake->starts), starts + 1);
+}
+
+static struct fake_hca *worn_out(struct kunit *test)
+{
+	struct fake_hca *fake = fake_hca_create(test, "lr-gone");
+	int i;
+
+	KUNIT_ASSERT_EQ(test, fake_hca_up(fake), 0);
+	for (i = 0; i < 3; i++)
+		expect_back_after(test, fake, 0);
+	return fake;
+}
+
+/* Three times it comes back at once; then it rests, longer each time, until it has lasted. */
+static void gone_again_and_again(struct kunit *test)
+{
+	static const unsigned int rests[] = { 1000, 2000, 4000, 8000, 16000, 32000, 32000 };
+	struct fake_hca *fake = worn_out(test);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rests); i++)
+		expect_back_after(test, fake, rests[i]);
+	fake_advance(fake, 9999);
+	expect_back_after(test, fake, 32000);
+	fake_advance(fake, 10000);
+	expect_back_after(test, fake, 0);
+}
+
+/* Lost before its device was there: that is no better. */
+static void lost_in_create(struct fake_hca *fake, const char *where)
+{
+	if (!strcmp(where, "create"))
+		ib_hca_gone(fake->hca, "all-ones");
+}
+
+static void gone_before_it_is_live(struct kunit *test)
+{
+	struct fake_hca *fake = fake_hca_create(test, "lr-gone");
+
+	KUNIT_ASSERT_EQ(test, fake_hca_up(fake), 0);
+	fake->hook = lost_in_create;
+	ib_hca_gone(fake->hca, "all-ones");
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fake->starts), 4);
+	fake_advance(fake, 1000);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fake->starts), 5);
+	fake->hook = NULL;
+	fake_advance(fake, 2000);
+	KUNIT_EXPECT_TRUE(test, fake_is_live(fake));
+}
+
+/* Who asks for it anew does not wait for that. */
+static void gone_rest_ends_when_asked(struct kunit *test)
+{
+	struct fake_hca *fake = worn_out(test);
+
+	ib_hca_gone(fake->hca, "all-ones");
+	fake_settle(fake);
+	KUNIT_EXPECT_FALSE(test, fake_is_live(fake));
+	ib_hca_raise(fake->hca, IB_GOAL_RESET);
+	fake_settle(fake);
+	KUNIT_EXPECT_TRUE(test, fake_is_live(fake));
+	expect_back_after(test, fake, 0);
+}
+
+/* Nor does a provider that is bound meanwhile. */
+static void gone_rest_ends_with_a_provider(struct kunit *test)
+{
+	struct fake_hca *fake = worn_out(test);
+
+	ib_hca_gone(fake->hca, "all-ones");
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, fake_hca_unbind(fake), 0);
+	KUNIT_EXPECT_EQ(test, fake_hca_bind(fake), 0);
+	KUNIT_EXPECT_TRUE(test, fake_is_live(fake));
+}
+
+/* Nor does who removes it. */
+static void gone_rest_ends_with_removal(struct kunit *test)
+{
+	struct fake_hca *fake = worn_out(test);
+
+	ib_hca_gone(fake->hca, "all-ones");
+	fake_settle(fake);
+	KUNIT_EXPECT_FALSE(test, fake_is_live(fake));
+	KUNIT_EXPECT_EQ(test, fake_hca_remove(fake), 0);
+}
+
 /* A reading of all-ones after the hardware was stopped means nothing. */
 static void gone_when_down(struct kunit *test)
 {
@@ -363,6 +468,11 @@ static struct kunit_case gone_cases[] = {
 	KUNIT_CASE_PARAM(gone_others_reset, holds_gen_params),
 	KUNIT_CASE(gone_reset_after_insiders),
 	KUNIT_CASE(gone_reset_beside_insiders),
+	KUNIT_CASE(gone_again_and_again),
+	KUNIT_CASE(gone_before_it_is_live),
+	KUNIT_CASE(gone_rest_ends_when_asked),
+	KUNIT_CASE(gone_rest_ends_with_a_provider),
+	KUNIT_CASE(gone_rest_ends_with_removal),
 	KUNIT_CASE(gone_when_down),
 	KUNIT_CASE_PARAM(gone_at_step, moment_gen),
 	{}

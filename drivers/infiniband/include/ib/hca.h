@@ -194,6 +194,9 @@ struct ib_teardown {
  * @idle: the thread has nothing to do
  * @ended: the thread has ended
  * @tries: how often @start failed since it last succeeded
+ * @losses: how often in a row it was lost within IB_STEADY_MS of its start, or of its device's
+ * @started_at: when that was
+ * @rest_until: not to be started before, since it was lost too often
  * @start_error: what the last @start or create returned
  * @retry_at: when the thread wants to try again what failed; 0: never
  * @provider: who makes devices, and @provider_priv for it
@@ -240,6 +243,9 @@ struct ib_hca {
 	bool idle;
 	bool ended;
 	unsigned int tries;
+	unsigned int losses;
+	u64 started_at;
+	u64 rest_until;
 	int start_error;
 	u64 retry_at;
 	const struct ib_provider *provider;
@@ -386,7 +392,7 @@ void ib_hca_permit(struct ib_hca *hca, enum ib_hold hold);
  * @hca: the HCA
  * @goal: at least this; a lower one than the present goal changes nothing
  *
- * IB_GOAL_RESET also begins the tries anew where starting was given up.
+ * IB_GOAL_RESET also begins the tries anew where starting was given up, and ends a rest.
  *
  * Context: any.
  */

@@ -496,7 +496,9 @@ static u8 vfake_qpn(const struct ib_qp *qp)
 /* With the lock held: does a request have to wait for something to happen? */
 static bool vfake_must_wait(struct vfake *vf, struct vfake_qp *qp, enum ib_wc_opcode opcode)
 {
-	if (vf->silent)
+	enum vfake_op op = opcode == IB_WC_RECV ? VFAKE_POST_RECV : VFAKE_POST_SEND;
+
+	if (vf->silent || vf->mute & BIT(op))
 		return true;
 	if (!vf->mads || !vfake_is_special(&qp->qp) || qp->error)
 		return false;

@@ -64,6 +64,7 @@ struct vfake_mad {
  * @stats: it offers statistics: two figures of the device and of each port
  * @local_key: the device has a local DMA key of its own
  * @silent: the hardware has stopped to answer: nothing posted completes
+ * @mute: BIT() of VFAKE_POST_SEND, VFAKE_POST_RECV: what that posts waits for ERR
  * @stopped: &ib_device_ops.stop has been called
  * @buffers: objects whose memory has not been given back
  * @order: types of objects, in the order in which they gave it back
@@ -98,6 +99,7 @@ struct vfake {
 	bool stats;
 	bool local_key;
 	bool silent;
+	unsigned long mute;
 	bool stopped;
 	atomic_t buffers;
 	enum ib_object_type order[VFAKE_ORDER];

@@ -78,11 +78,6 @@ static void proven_hardware_gives_its_buffers_back(struct kunit *test)
 	ib_hca_permit(s->fake->hca, IB_HOLD_ERROR);
 }
 
-static void send_hook(struct vfake *vf, enum vfake_op op)
-{
-	vf->silent = op == VFAKE_POST_RECV || op == VFAKE_POST_SEND;
-}
-
 /* Sends as well; and what hangs from a packet (its socket, its route) is let go all the same. */
 static void unproven_hardware_keeps_sends(struct kunit *test)
 {
@@ -95,7 +90,7 @@ static void unproven_hardware_keeps_sends(struct kunit *test)
 	subnet_open(s, a);
 	subnet_peer(peer, 1);
 	subnet_send_known(s, a, peer);
-	s->vf.hook = send_hook;
+	s->vf.mute |= BIT(VFAKE_POST_SEND);
 	subnet_send(a, peer);
 	q = a->queues;
 	skb = q->tx[(q->tx_head - 1) & (q->tx_size - 1)].skb;
@@ -114,11 +109,9 @@ static void unproven_hardware_keeps_sends(struct kunit *test)
 }
 
 static unsigned int refusals;
-static void (*hook_of_subnet)(struct vfake *vf, enum vfake_op op);
 
 static void refusing_hook(struct vfake *vf, enum vfake_op op)
 {
-	hook_of_subnet(vf, op);
 	if (op != VFAKE_MODIFY_QP)
 		return;
 	WRITE_ONCE(vf->fails[op], refusals ? -EIO : 0);
@@ -135,7 +128,6 @@ static void kept_queues_are_replaced_at_once(struct kunit *test)
 	subnet_open(s, a);
 	old = a->queues;
 	refusals = 2;
-	hook_of_subnet = s->vf.hook;
 	s->vf.hook = refusing_hook;
 	ipoib_ask(a, IPOIB_FLUSH_RESTART);
 	/* Whatever has failed is tried again after a second: nothing has. */
@@ -145,15 +137,10 @@ static void kept_queues_are_replaced_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refusals, 0U);
 	KUNIT_ASSERT_NOT_NULL(test, a->queues);
 	KUNIT_EXPECT_FALSE(test, a->queues->kept);
-	s->vf.hook = hook_of_subnet;
+	s->vf.hook = NULL;
 }
 
 /* ---- RTNL ---- */
-
-static void silent_hook(struct vfake *vf, enum vfake_op op)
-{
-	vf->silent = true;
-}
 
 /* Many interfaces go at once while the hardware is silent: one second for all of them. */
 static void rtnl_is_held_for_one_second_by_many(struct kunit *test)
@@ -173,7 +160,7 @@ static void rtnl_is_held_for_one_second_by_many(struct kunit *test)
 	rtnl_unlock();
 	subnet_open(s, a);
 	subnet_open(s, b);
-	s->vf.hook = silent_hook;
+	s->vf.silent = true;
 	lr_clock_start(&clock);
 	rtnl_lock();
 	list_for_each_entry_safe(child, next, &a->children, sibling)

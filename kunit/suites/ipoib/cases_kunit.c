@@ -106,13 +106,6 @@ static void b90_children_come_and_go_while_parent_opens(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&s->vf.buffers), 0);
 }
 
-static bool case_silent;
-
-static void silent_sends(struct vfake *vf, enum vfake_op op)
-{
-	vf->silent = READ_ONCE(case_silent) || op == VFAKE_POST_RECV;
-}
-
 /* B91: the queue of one interface is kept up for seconds; no other one waits for it. */
 static void b91_one_slow_interface_keeps_no_other(struct kunit *test)
 {
@@ -121,13 +114,11 @@ static void b91_one_slow_interface_keeps_no_other(struct kunit *test)
 	struct lr_clock clock;
 	int i;
 
-	case_silent = false;
-	s->vf.hook = silent_sends;
 	subnet_open(s, a);
-	WRITE_ONCE(case_silent, true);
+	WRITE_ONCE(s->vf.silent, true);
 	set_up(a, false);
 	KUNIT_EXPECT_GT(test, (int)READ_ONCE(a->rung), (int)IPOIB_MADE);
-	WRITE_ONCE(case_silent, false);
+	WRITE_ONCE(s->vf.silent, false);
 	lr_clock_start(&clock);
 	for (i = 0; i < 5; i++) {
 		subnet_open(s, b);
@@ -137,12 +128,13 @@ static void b91_one_slow_interface_keeps_no_other(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, LR_WAIT(READ_ONCE(a->rung) == IPOIB_MADE, 20000));
 }
 
+static bool partition_changed;
+
 static void partition_in_the_window(struct vfake *vf, enum vfake_op op)
 {
-	vf->silent = op == VFAKE_POST_RECV;
 	if (op == VFAKE_CREATE_CQ && vf->pkeys[0][0] == IB_PKEY_DEFAULT) {
 		vf->pkeys[0][0] = 0x8005;
-		case_silent = true;
+		WRITE_ONCE(partition_changed, true);
 	}
 }
 
@@ -150,7 +142,7 @@ static int tell_of_partition(void *arg)
 {
 	struct subnet *s = arg;
 
-	LR_WAIT(READ_ONCE(case_silent), 10000);
+	LR_WAIT(READ_ONCE(partition_changed), 10000);
 	ib_event_raise(fake_device(s->fake), IB_EVENT_PKEY_CHANGE, 1);
 	return 0;
 }
@@ -163,7 +155,7 @@ static void b95_partition_changes_while_binding(struct kunit *test)
 	struct fake_flow flow;
 	struct ipoib_iface *a;
 
-	WRITE_ONCE(case_silent, false);
+	WRITE_ONCE(partition_changed, false);
 	s->vf.hook = partition_in_the_window;
 	fake_flow_start(&flow, tell_of_partition, s);
 	subnet_bind(s);
@@ -268,14 +260,13 @@ static void b103_small_ring_is_full_when_lost(struct kunit *test)
 	subnet_open(s, a);
 	subnet_peer(peer, 1);
 	subnet_send_known(s, a, peer);
-	WRITE_ONCE(case_silent, true);
-	s->vf.hook = silent_sends;
+	WRITE_ONCE(s->vf.silent, true);
 	no_byte_limit(a->netdev);
 	for (i = 0; i < 3 * IPOIB_RING_MIN; i++)
 		subnet_send(a, i % 2 ? peer : a->netdev->broadcast);
 	KUNIT_EXPECT_EQ(test, a->queues->tx_head - a->queues->tx_tail, IPOIB_RING_MIN + 0U);
 	KUNIT_EXPECT_TRUE(test, netif_queue_stopped(a->netdev));
-	WRITE_ONCE(case_silent, false);
+	WRITE_ONCE(s->vf.silent, false);
 	ib_hca_gone(s->fake->hca, "the test says so");
 	FAKE_PASS_UNTIL(s->fake, fake_is_live(s->fake) && fake_device(s->fake) != before, 100,
 			600000);

@@ -249,11 +249,13 @@ int subnet_queries(struct subnet *s)
 
 /*
  * Receives wait for a packet, which never comes; sends complete at once; and a QP in ERR flushes
- * both. The provider has one switch for it, which this turns for each operation.
+ * both.
  */
-static void subnet_hook(struct vfake *vf, enum vfake_op op)
+static void subnet_wire(struct subnet *s)
 {
-	vf->silent = op == VFAKE_POST_RECV;
+	s->vf.hook = NULL;
+	s->vf.silent = false;
+	s->vf.mute = BIT(VFAKE_POST_RECV);
 }
 
 void subnet_unbind(struct subnet *s)
@@ -275,7 +277,7 @@ static void subnet_end(void *arg)
 {
 	struct subnet *s = arg;
 
-	s->vf.hook = subnet_hook;
+	subnet_wire(s);
 	subnet_unbind(s);
 	subnet_unregister(s);
 	LR_WAIT(!subnet_ifaces(s), 100000);
@@ -306,7 +308,7 @@ struct subnet *subnet_create(struct kunit *test, const char *name)
 	INIT_LIST_HEAD(&s->queries);
 	INIT_LIST_HEAD(&s->members);
 	vfake_init(&s->vf);
-	s->vf.hook = subnet_hook;
+	subnet_wire(s);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, subnet_check, s), 0);
 	s->fake = fake_hca_create(test, name);
 	dma_coerce_mask_and_coherent(s->fake->parent, DMA_BIT_MASK(64));

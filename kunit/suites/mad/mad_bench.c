@@ -87,15 +87,14 @@ EXPORT_SYMBOL_GPL(mad_settle);
 
 void mad_forget(struct mad_bench *mb)
 {
-	ib_mad_recv_free(mb->message);
-	mb->message = NULL;
+	ib_mad_recv_free(xchg(&mb->message, NULL));
 }
 EXPORT_SYMBOL_GPL(mad_forget);
 
+/* Two ports may call back at once. */
 static void mad_keep(struct mad_bench *mb, struct ib_mad_recv *recv)
 {
-	mad_forget(mb);
-	mb->message = recv;
+	ib_mad_recv_free(xchg(&mb->message, recv));
 }
 
 static void mad_count(struct mad_bench *mb, int status, bool response)

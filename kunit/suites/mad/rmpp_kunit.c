@@ -673,6 +673,7 @@ static void fuzz_post(struct fuzz *f)
 {
 	u32 bytes = dice(f, 3) ? dice(f, 200) : dice(f, 3000);
 	struct ib_mad_send *send = message(f->mb, f->agent, bytes, 1 + dice(f, 3000));
+	u64 tid = ib_get(send->mad, IB_MAD_TID);
 
 	send->done = fuzz_done;
 	send->context = f;
@@ -681,11 +682,14 @@ static void fuzz_post(struct fuzz *f)
 	if (!dice(f, 4)) {
 		ib_put(send->mad, IB_MAD_METHOD, IB_METHOD_GET_RESP);
 		send->timeout_ms = 0;
+	} else {
+		/* What the service makes of it; once posted it may be freed. */
+		tid |= (u64)f->agent->hi_tid << 32;
 	}
 	if (mad_post(f->mb, send))
 		ib_mad_send_free(send);
 	else
-		f->tids[dice(f, ARRAY_SIZE(f->tids))] = ib_get(send->mad, IB_MAD_TID);
+		f->tids[dice(f, ARRAY_SIZE(f->tids))] = tid;
 }
 
 /* Mostly what could be, so that the deeper places are reached, and then a field that could not. */

@@ -14,7 +14,7 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | column -t -s @
 	@echo
 	@echo "  KDIR=DIR    for all: the kernel to build for (now $(KDIR))"
-	@echo "  KERNEL=6.1  for demo: that kernel instead of 6.12"
+	@echo "  KERNEL=6.1  for demo and shell: that kernel instead of 6.12"
 	@echo "  ONLY=PART   for check: only the parts whose names match the pattern"
 
 all: modules ## build the modules for the running kernel, or for the one in KDIR
@@ -43,8 +43,8 @@ bench: ## figures beside the in-tree modules, on the same emulated HCAs (ONLY=SC
 coverage: ## line coverage of the KUnit suites
 	@scripts/deps base kernel kunit && kunit/coverage
 
-shell: ## a virtual machine with emulated HCAs to play in
-	@scripts/deps base kernel vm emulator && tests/vm/shell
+shell: ## a prompt on the machine of the demonstration
+	@scripts/demo $(KERNEL) --prompt
 
 install: ## install the modules by DKMS for the running kernel
 	@scripts/dkms install

@@ -8,8 +8,8 @@
  * grace period and tells when the last section has left.  Only the lifecycle thread closes and
  * opens it.
  *
- * What cannot sleep need not be counted (ib_gate_pass()): the grace period that closing costs is one
- * for it, too.
+ * What cannot sleep need not be counted (ib_gate_pass()): the grace period that closing costs is
+ * one for it, too.
  *
  * While a gate is open entering it reads that word and increments a counter of this CPU.  The rare
  * half of each function stands apart, out of line, so that the object code of the frequent half can

@@ -240,8 +240,8 @@ static void states_gone_inside_gate(struct kunit *test)
  * @gate: what it passes
  * @passed: what ib_gate_pass() said to it
  * @again: what it said at the end
- * @inside: it has passed
- * @leave: it may end
+ * @inside: it has passed; set by the section
+ * @leave: it may end; set by the test
  */
 struct short_section {
 	struct ib_gate *gate;
@@ -257,8 +257,8 @@ static int run_short_section(void *arg)
 
 	rcu_read_lock();
 	section->passed = ib_gate_pass(section->gate);
-	smp_store_release(&section->inside, true);
-	while (!smp_load_acquire(&section->leave))
+	WRITE_ONCE(section->inside, true);
+	while (!READ_ONCE(section->leave))
 		cpu_relax();
 	section->again = ib_gate_pass(section->gate);
 	rcu_read_unlock();
@@ -288,12 +288,12 @@ static void states_short_section(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_hca_up(fake), 0);
 	section.gate = &fake_device(fake)->gate;
 	fake_flow_start(&inside, run_short_section, &section);
-	KUNIT_EXPECT_TRUE(test, LR_WAIT(smp_load_acquire(&section.inside), 10000));
+	KUNIT_EXPECT_TRUE(test, LR_WAIT(READ_ONCE(section.inside), 10000));
 	fake_flow_start(&removal, fake_run_remove, fake);
 	KUNIT_EXPECT_TRUE(test, LR_WAIT(states_refuses(section.gate), 10000));
 	msleep(100);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fake->device_stops), 0);
-	smp_store_release(&section.leave, true);
+	WRITE_ONCE(section.leave, true);
 	fake_flow_join(&inside);
 	KUNIT_EXPECT_EQ(test, fake_flow_join(&removal), 0);
 	KUNIT_EXPECT_EQ(test, section.passed, 0);

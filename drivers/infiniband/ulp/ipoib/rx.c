@@ -192,8 +192,8 @@ static void ipoib_rx_deliver(struct ipoib_iface *iface, struct sk_buff *skb,
 }
 
 /*
- * Memory for a copy. napi_alloc_skb() takes a quarter of a page for it, whatever its length, which a
- * kernel that clears what it hands out (init_on_alloc) clears first; a head of a slab is smaller.
+ * Memory for a copy.  napi_alloc_skb() takes a quarter of a page for it, whatever its length, which
+ * a kernel that clears what it hands out (init_on_alloc) clears first; a head of a slab is smaller.
  */
 static struct sk_buff *ipoib_rx_small(struct ipoib_iface *iface, unsigned int len)
 {

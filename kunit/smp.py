@@ -2,7 +2,7 @@
 # scenario: the KUnit suites as modules, on two processors
 # kernel: debug
 # cpus: 2
-# limit: 600
+# limit: 1800
 # alone: yes
 """The smp lane of kunit/run: a scenario of tests/vm.
 

@@ -84,7 +84,8 @@ def seen(t):
     t.equal([x for x in ('framework', 'fake_client', 'files') if x not in holders], [], 'holders, by name')
     t.ok('client fake_client ATTACHED' in read('attachments'), 'attachments', read('attachments'))
     t.equal([x for x in ('PD', 'CQ', 'QP', 'MR') if x not in read('objects')], [], 'objects')
-    t.equal((read('waits'), read('quarantine')), ('', ''), 'nobody waits, nothing is in quarantine')
+    t.equal((read('agents'), read('waits'), read('quarantine')), ('', '', ''),
+            'no agents without a MAD service, nobody waits, nothing is in quarantine')
     t.vm.sh(f'echo 1 >{trace}/events/ib_teardown/enable; echo >{trace}/trace')
     fake.unbind(t, 0)
     log = t.vm.sh(f'echo 0 >{trace}/events/ib_teardown/enable; cat {trace}/trace').out
@@ -94,6 +95,20 @@ def seen(t):
     t.equal([x for x in ('remove_begin', 'remove_end', 'drop', 'wait_begin', 'wait_end', 'hardware', 'goal')
              if f'ib_teardown_{x}:' not in log], [], 'and every wait, holder, client and goal')
     fake.bind(t, 0)
+
+
+def strangers(t):
+    """Modules that were built for the in-tree ib_core: the versions of its symbols keep them out."""
+    before = t.vm.sh('cut -d" " -f1 /proc/modules').out
+    for name in ('ib_uverbs', 'ib_cm'):
+        mark = t.vm.log.position()
+        done = t.vm.sh(f'modprobe {name}', check=False)
+        t.ok(done.status != 0, f"the kernel's own {name} is refused", done.out + done.err)
+        t.vm.settle()
+        said = [x for x in t.vm.log.lines(mark) if x.startswith(f'{name}: ')]
+        t.ok(any('disagrees about version of symbol ib_' in x for x in said),
+             'because a symbol of ib_core is another', '\n'.join(said))
+    t.equal(t.vm.sh('cut -d" " -f1 /proc/modules').out, before, 'no module came in on the way')
 
 
 def leftovers(t):
@@ -117,4 +132,5 @@ def scenario(t):
     programs(t)
     comes_and_goes(t)
     seen(t)
+    strangers(t)
     leftovers(t)

@@ -207,6 +207,32 @@ static void test_retries(void)
 	rig_down(&rig);
 }
 
+/*
+ * The driver makes another request of a WQE that has been sent and is to be sent again: an atomic, of which
+ * a packet holds all, becomes a message of several packets.
+ */
+static void test_wqe_becomes_another_request(void)
+{
+	struct v_wr atomic, small, large;
+
+	setup(impatient);
+	rig.cable.judge = lose_all;
+	atomic = send_of(WQE_FETCH_ADD, 8);
+	small = send_of(WQE_SEND, 4);
+	large = send_of(WQE_SEND, 20000);
+	v_put_send(&a, &atomic);
+	v_put_send(&a, &small);
+	v_ring(&a);
+	rig_run(&rig, 100000);
+	a.sq_head -= 2;
+	v_put_send(&a, &large);
+	a.sq_head++;
+	rig_run(&rig, 3000000000ull);
+	expect(&scq, SYN_LOCAL_QP_OP, 0, "an atomic that became a long send");
+	expect(&scq, SYN_FLUSH, 1, "and the one behind it");
+	rig_down(&rig);
+}
+
 static void never_tires(struct v_attr *at)
 {
 	at->rnr_retry = 7;
@@ -331,6 +357,7 @@ int main(void)
 	test_length();
 	test_local();
 	test_retries();
+	test_wqe_becomes_another_request();
 	test_rnr_recovers();
 	test_flush();
 	test_drain();

@@ -307,6 +307,9 @@ void ib_objects_bury(struct ib_graveyard *graveyard);
 
 void ib_verbs_close(struct ib_device *device);
 
+/** ib_verbs_owed() - did the hardware not give back an object of a device that has ended? */
+bool ib_verbs_owed(struct ib_device *device);
+
 /**
  * ib_verbs_quiesce() - no code of the provider runs for an object from now on
  * @device: its gate is drained; its provider is about to stop

@@ -320,6 +320,27 @@ void ib_verbs_close(struct ib_device *device)
 }
 
 /**
+ * ib_verbs_owed() - has the hardware kept something that nobody will ask it for any more?
+ * @device: its clients and services have left, and their objects have ended
+ *
+ * A region with windows bound to it, say.  Its owner was told that it is gone and may have freed
+ * what it covers.
+ *
+ * Return: yes, if so.
+ */
+bool ib_verbs_owed(struct ib_device *device)
+{
+	bool owed;
+
+	if (!device->objects)
+		return false;
+	spin_lock_irq(&device->hca->lock);
+	owed = !list_empty(&device->objects->zombies);
+	spin_unlock_irq(&device->hca->lock);
+	return owed;
+}
+
+/**
  * ib_verbs_quiesce() - no code of the provider runs for an object from now on
  * @device: its hardware gate is drained; its provider is about to stop
  *

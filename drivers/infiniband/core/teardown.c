@@ -104,6 +104,9 @@ static int ib_teardown_stop(struct ib_hca *hca, struct ib_device *device)
 	err = ib_services_stop(device);
 	if (err)
 		return err;
+	/* A polite stop ends only what the hardware has given back; a reset ends the rest. */
+	if (ib_verbs_owed(device))
+		ib_hca_gone(hca, "objects that it has not given back");
 	/* A loss in the very last step of a service was met by no wait yet. */
 	ib_life_attend(hca);
 	err = ib_teardown_quiesce(hca, device);

@@ -275,7 +275,10 @@ static char *quarantine_of(struct kunit *test, const struct ib_hca *hca)
 	return seq->buf;
 }
 
-/* A QP that the hardware never gives back: removal ends, its memory is listed, the next works. */
+/*
+ * A QP that the hardware never gives back, and is not proven quiet either: removal ends, its memory
+ * is listed, the next works.
+ */
 static void kept_memory_is_listed(struct kunit *test)
 {
 	struct bench *b = bench_up(test, "lr-objects");
@@ -294,13 +297,16 @@ static void kept_memory_is_listed(struct kunit *test)
 	ib_pd_destroy(pd);
 	KUNIT_EXPECT_STREQ(test, quarantine_of(test, b->fake->hca), "");
 	b->kept = 1;
+	b->fake->quiet_fails = 1;
+	b->fake->reset_fails = 1;
 	KUNIT_EXPECT_EQ(test, fake_hca_unbind(b->fake), 0);
 	KUNIT_EXPECT_TRUE(test, strstarts(quarantine_of(test, b->fake->hca), want));
 	bench_bind(b);
 	KUNIT_EXPECT_TRUE(test, fake_is_live(b->fake));
 }
 
-static void stubborn_hardware_keeps_memory(struct kunit *test)
+/* What the hardware has not given back is not left to a polite stop: a reset makes it quiet. */
+static void stubborn_hardware_is_reset(struct kunit *test)
 {
 	struct bench *b = bench_up(test, "lr-objects");
 	struct bench_objects o;
@@ -309,10 +315,53 @@ static void stubborn_hardware_keeps_memory(struct kunit *test)
 	b->vf.fails[VFAKE_DESTROY_QP] = -EBUSY;
 	bench_destroy_all(&o);
 	KUNIT_EXPECT_EQ(test, atomic_read(&b->vf.buffers), 1);
-	b->kept = 1;
+	KUNIT_EXPECT_FALSE(test, ib_hca_is_gone(b->fake->hca));
+	KUNIT_EXPECT_EQ(test, fake_hca_remove(b->fake), 0);
+	KUNIT_EXPECT_TRUE(test, ib_hca_is_gone(b->fake->hca));
+	KUNIT_EXPECT_EQ(test, atomic_read(&b->fake->resets), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&b->vf.buffers), 0);
 }
 
-/* The same, but then the HCA is lost and proven quiet. */
+/*
+ * The hardware keeps a region because windows are bound to it.  When the protocol driver alone
+ * leaves, the function stays, and is reset before the device is STOPPED.
+ */
+static void region_with_windows_is_ended_by_a_reset(struct kunit *test)
+{
+	struct bench *b = bench_up(test, "lr-objects");
+	struct ib_pd *pd = ib_pd_create(b->attachment, NULL);
+	struct ib_mr *mr = ib_mr_create_fast(pd, 2);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
+	b->vf.fails[VFAKE_DESTROY_MR] = -EBUSY;
+	ib_mr_destroy(mr);
+	b->vf.fails[VFAKE_DESTROY_MR] = 0;
+	ib_pd_destroy(pd);
+	KUNIT_EXPECT_EQ(test, atomic_read(&b->vf.buffers), 1);
+	KUNIT_EXPECT_EQ(test, fake_hca_unbind(b->fake), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&b->vf.buffers), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&b->fake->resets), 1);
+	KUNIT_EXPECT_STREQ(test, quarantine_of(test, b->fake->hca), "");
+	ib_hca_settle(b->fake->hca);
+	KUNIT_EXPECT_EQ(test, atomic_read(&b->fake->starts), 2);
+	bench_bind(b);
+	KUNIT_EXPECT_TRUE(test, fake_is_live(b->fake));
+}
+
+/* Nothing is owed: nothing is reset. */
+static void polite_end_resets_nothing(struct kunit *test)
+{
+	struct bench *b = bench_up(test, "lr-objects");
+	struct bench_objects o;
+
+	bench_make_all(b, &o);
+	KUNIT_EXPECT_EQ(test, fake_hca_remove(b->fake), 0);
+	KUNIT_EXPECT_FALSE(test, ib_hca_is_gone(b->fake->hca));
+	KUNIT_EXPECT_EQ(test, atomic_read(&b->fake->resets), 0);
+	bench_destroy_all(&o);
+}
+
+/* The same, but the HCA is lost before it leaves. */
 static void stubborn_object_is_freed_by_gone(struct kunit *test)
 {
 	struct bench *b = bench_up(test, "lr-objects");
@@ -410,7 +459,9 @@ static struct kunit_case objects_cases[] = {
 	KUNIT_CASE(gone_hca_gives_memory_when_quiet),
 	KUNIT_CASE(gone_and_never_quiet_keeps_memory),
 	KUNIT_CASE(kept_memory_is_listed),
-	KUNIT_CASE(stubborn_hardware_keeps_memory),
+	KUNIT_CASE(stubborn_hardware_is_reset),
+	KUNIT_CASE(region_with_windows_is_ended_by_a_reset),
+	KUNIT_CASE(polite_end_resets_nothing),
 	KUNIT_CASE(stubborn_object_is_freed_by_gone),
 	KUNIT_CASE(groups_are_counted),
 	KUNIT_CASE(fast_registration_maps_pages),

@@ -523,9 +523,38 @@ static void removal_goes_wrong(struct kunit *test)
 	expect_clean(test, action, nth);
 }
 
+/*
+ * The hardware keeps the regions, since windows are bound to them, so it says.  That alone is no
+ * loss; but the device that leaves with them leaves by a reset, and nothing is left in the HCA.
+ */
+static void regions_that_stay_end_with_a_reset(struct kunit *test)
+{
+	struct ib_hca *hca;
+
+	plug(test);
+	hca = script.attachment->device->hca;
+	ib_hca_get(hca);
+	KUNIT_EXPECT_EQ(test, act(&script.o), 0);
+	lr_hca_fault(script.h, "cmd:0xf times=0 status=0x21");
+	end(&script.o);
+	act_over();
+	lr_hca_fault(script.h, "clear");
+	KUNIT_EXPECT_FALSE(test, ib_hca_is_gone(hca));
+	KUNIT_EXPECT_GT(test, lr_hca_live(script.h), 0U);
+	unbind(test, "regions that stay", 1);
+	KUNIT_EXPECT_TRUE(test, ib_hca_is_gone(hca));
+	ib_hca_put(hca);
+	expect_clean(test, "regions that stay", 1);
+	bind(test);
+	play(test);
+	unbind(test, "regions that stay", 2);
+	expect_clean(test, "regions that stay", 2);
+}
+
 static struct kunit_case verbs_cases[] = {
 	KUNIT_CASE(script_runs),
 	KUNIT_CASE(lost_at_each_command),
+	KUNIT_CASE(regions_that_stay_end_with_a_reset),
 	KUNIT_CASE_PARAM(script_goes_wrong, trouble_gen_params),
 	KUNIT_CASE_PARAM(removal_goes_wrong, trouble_gen_params),
 	{}

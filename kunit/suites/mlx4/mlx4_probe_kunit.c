@@ -7,6 +7,7 @@
  * Commands of one kind are a test each.  In each of them one command after the other (or, of a kind
  * that is sent often, some of them) fails, is never answered, or takes the HCA away.
  */
+#include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/io.h>
 #include <linux/module.h>
@@ -392,6 +393,61 @@ static void shutdown_gives_the_card_back(struct kunit *test)
 	expect_works(test, h, "shutdown", 1);
 }
 
+static bool is_up(struct mlx4_dev *dev)
+{
+	ib_hca_settle(dev->hca);
+	return dev->hca->up && !ib_hca_is_gone(dev->hca);
+}
+
+/* While the PCI core resets the function nobody here touches it, nor has anything to restore. */
+static void function_reset_finds_it_down(struct kunit *test)
+{
+	struct lr_hca *h = unbound(test, NULL);
+	const struct pci_error_handlers *handlers;
+	struct pci_dev *pdev = lr_hca_pdev(h);
+	struct mlx4_dev *dev;
+	u16 command;
+
+	KUNIT_ASSERT_EQ(test, bind(h), 0);
+	dev = pci_get_drvdata(pdev);
+	handlers = to_pci_driver(pdev->dev.driver)->err_handler;
+	for (unsigned int i = 0; i < 3; i++) {
+		handlers->reset_prepare(pdev);
+		KUNIT_EXPECT_FALSE(test, dev->hca->active);
+		KUNIT_EXPECT_FALSE(test, pdev->msix_enabled);
+		pci_read_config_word(pdev, PCI_COMMAND, &command);
+		KUNIT_EXPECT_EQ(test, command & PCI_COMMAND_MASTER, 0);
+		handlers->reset_done(pdev);
+		/* The second finds it up, the third in the midst of its start. */
+		if (!i)
+			KUNIT_EXPECT_TRUE(test, is_up(dev));
+		else
+			msleep(100);
+	}
+	KUNIT_EXPECT_TRUE(test, is_up(dev));
+	unbind(h);
+	expect_works(test, h, "prepared reset", 1);
+}
+
+/* The real thing: it comes back, also when the next reset does not wait for that. */
+static void function_reset_comes_back(struct kunit *test)
+{
+	struct lr_hca *h = unbound(test, NULL);
+	struct pci_dev *pdev = lr_hca_pdev(h);
+	struct mlx4_dev *dev;
+
+	KUNIT_ASSERT_EQ(test, bind(h), 0);
+	dev = pci_get_drvdata(pdev);
+	for (unsigned int ms = 0; ms < 3000; ms += 170) {
+		KUNIT_EXPECT_EQ(test, pci_reset_function(pdev), 0);
+		msleep(ms);
+	}
+	KUNIT_EXPECT_TRUE(test, is_up(dev));
+	KUNIT_EXPECT_EQ(test, pci_reset_function(pdev), 0);
+	unbind(h);
+	expect_works(test, h, "function reset", 1);
+}
+
 static struct kunit_case probe_cases[] = {
 	KUNIT_CASE(probe_and_remove),
 	KUNIT_CASE(two_hcas),
@@ -399,6 +455,8 @@ static struct kunit_case probe_cases[] = {
 	KUNIT_CASE(reset_refused),
 	KUNIT_CASE(suspend_leaves_the_rest_to_pci),
 	KUNIT_CASE(shutdown_gives_the_card_back),
+	KUNIT_CASE(function_reset_finds_it_down),
+	KUNIT_CASE(function_reset_comes_back),
 	KUNIT_CASE_PARAM(command_fails, command_gen_params),
 	KUNIT_CASE_PARAM(command_silent, command_gen_params),
 	KUNIT_CASE_PARAM(command_vanishes, command_gen_params),

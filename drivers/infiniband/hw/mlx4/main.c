@@ -248,6 +248,8 @@ static pci_ers_result_t mlx4_error_detected(struct pci_dev *pdev, pci_channel_st
 	struct mlx4_dev *dev = pci_get_drvdata(pdev);
 
 	ib_hca_hold(dev->hca, IB_HOLD_ERROR);
+	/* GONE is for what is up; a start that is only about to begin is undone by the goal. */
+	ib_hca_raise(dev->hca, IB_GOAL_RESET);
 	ib_hca_gone(dev->hca, "PCI error");
 	return state == pci_channel_io_perm_failure ? PCI_ERS_RESULT_DISCONNECT :
 						      PCI_ERS_RESULT_NEED_RESET;
@@ -267,12 +269,20 @@ static void mlx4_error_resume(struct pci_dev *pdev)
 	ib_hca_permit(dev->hca, IB_HOLD_ERROR);
 }
 
+/*
+ * When this returns the PCI core saves the configuration, resets the function and restores what it
+ * has saved.  A start or a stop at the same time would have its own writes undone, save for its own
+ * reset what the other has cleared, and touch registers that are not there.  So the lifecycle
+ * thread, which takes no lock that the PCI core holds here, has to be through with the function.
+ */
 static void mlx4_reset_prepare(struct pci_dev *pdev)
 {
 	struct mlx4_dev *dev = pci_get_drvdata(pdev);
 
 	ib_hca_hold(dev->hca, IB_HOLD_RESET);
+	ib_hca_raise(dev->hca, IB_GOAL_RESET);
 	ib_hca_gone(dev->hca, "function reset");
+	ib_hca_settle(dev->hca);
 }
 
 static void mlx4_reset_done(struct pci_dev *pdev)

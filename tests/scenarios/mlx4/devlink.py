@@ -15,6 +15,8 @@ import json
 import ktraffic
 
 DEBUG = '/sys/kernel/debug/infiniband'
+TRACE = '/sys/kernel/debug/tracing'
+STOPS, STARTS, LEAVES = PROBED = 'mlx4_hca_stop', 'mlx4_hca_start', 'mlx4_remove'
 
 
 class Hca:
@@ -100,9 +102,63 @@ def unbound_meanwhile(t, hca):
         both = t.vm.sh(f'devlink dev reload pci/{hca.where} & sleep 0.{number}; '
                        f'echo {hca.where} >/sys/bus/pci/drivers/mlx4_core/unbind; wait', limit=120)
         t.equal(both.status, 0, f'a reload and an unbind at once, {number}: both return')
-        audit = t.vm.qmp.command('qom-get', path='/machine/peripheral/hca0', property='audit')
-        t.equal(audit, '', f'a reload and an unbind at once, {number}: nothing is left')
+        empty(t, f'a reload and an unbind at once, {number}')
         t.vm.sh(f'echo {hca.where} >/sys/bus/pci/drivers/mlx4_core/bind')
+
+
+class Order:
+    """In which order mlx4_core's functions are entered; each in PROBED."""
+
+    def __init__(self, t):
+        self.t = t
+        for name in PROBED:
+            t.vm.sh(f"echo 'p:lastref/{name} mlx4_core:{name}' >>{TRACE}/kprobe_events")
+        t.vm.sh(f'echo 1 >{TRACE}/events/lastref/enable')
+
+    def begin(self):
+        self.t.vm.sh(f'echo >{TRACE}/trace')
+
+    def no_start_after(self, what):
+        """The function is not started once more when its driver's removal has begun."""
+        found = self.t.vm.sh(f"sed -n 's/.*(\\(mlx4_[a-z_]*\\)+0x.*/\\1/p' {TRACE}/trace").out.split()
+        good = LEAVES in found and STARTS not in found[found.index(LEAVES):]
+        self.t.ok(good, f'{what}: nothing is started once the removal has begun', ' '.join(found))
+
+    def end(self):
+        self.t.vm.sh(f'echo 0 >{TRACE}/events/lastref/enable; echo >{TRACE}/kprobe_events')
+
+
+def empty(t, what):
+    audit = t.vm.qmp.command('qom-get', path='/machine/peripheral/hca0', property='audit')
+    t.equal(audit, '', f'{what}: nothing is left')
+
+
+def unbound_in_teardown(t, hca, order):
+    """The unbind comes while the reload's teardown waits for the firmware."""
+    order.begin()
+    hca.fault('cmd:0x008 times=0 delay=1000000000')
+    t.vm.sh(f'devlink dev reload pci/{hca.where} & until grep -q {STOPS} {TRACE}/trace; do sleep 0.05; done; '
+            f'echo {hca.where} >/sys/bus/pci/drivers/mlx4_core/unbind; wait', limit=120)
+    hca.fault('clear')
+    order.no_start_after('an unbind in the teardown of a reload')
+    empty(t, 'an unbind in the teardown of a reload')
+    t.vm.sh(f'echo {hca.where} >/sys/bus/pci/drivers/mlx4_core/bind')
+
+
+def unbound_under_reloads(t, hca, order):
+    """One reload follows the other all the time."""
+    before = ktraffic.totals(t)
+    loop = t.vm.start_sh(f'until [ -e /run/enough ]; do devlink dev reload pci/{hca.where}; sleep 0.02; done; :')
+    for number in range(8):
+        what = f'unbind {number} under reloads'
+        order.begin()
+        t.vm.sh(f'sleep {0.3 * number:.1f}; echo {hca.where} >/sys/bus/pci/drivers/mlx4_core/unbind', limit=120)
+        order.no_start_after(what)
+        empty(t, what)
+        t.vm.sh(f'echo {hca.where} >/sys/bus/pci/drivers/mlx4_core/bind', limit=120)
+    t.vm.sh('touch /run/enough')
+    loop.wait(120)
+    ktraffic.flows(t, before, 'after unbinds under reloads')
 
 
 def scenario(t):
@@ -119,5 +175,9 @@ def scenario(t):
     losses(t, hca)
     failed_start(t, hca)
     unbound_meanwhile(t, hca)
+    order = Order(t)
+    unbound_in_teardown(t, hca, order)
+    unbound_under_reloads(t, hca, order)
+    order.end()
     t.vm.sh('rmmod lastref_traffic mlx4_ib mlx4_core')
     t.equal(t.stage.hcas.audits(t.vm), ['', ''], 'nothing is left in either HCA')

@@ -157,9 +157,10 @@ void mlx4_devlink_del(struct mlx4_dev *dev)
 	struct mlx4_reporter *r = &dev->reporter;
 	struct devlink_health_reporter *reporter = r->reporter;
 
-	devlink_unregister(r->devlink);
+	/* Nothing may be reported to an instance that is not registered any more. */
 	reporter_set(r, NULL);
 	cancel_work_sync(&r->work);
+	devlink_unregister(r->devlink);
 	devlink_health_reporter_destroy(reporter);
 	devlink_free(r->devlink);
 	r->devlink = NULL;

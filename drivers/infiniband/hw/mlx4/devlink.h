@@ -47,7 +47,8 @@ int mlx4_devlink_add(struct mlx4_dev *dev);
  * mlx4_devlink_del() - its mirror
  * @dev: the HCA; no call of devlink runs, and none begins, when this returns
  *
- * Context: remove, before anything is taken down; waits for a reload that is under way.
+ * Context: remove, with the goal REMOVE already stated, so that a reload that is under way, which
+ * this waits for, is not one more start; before the BARs go.
  */
 void mlx4_devlink_del(struct mlx4_dev *dev);
 

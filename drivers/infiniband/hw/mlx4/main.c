@@ -202,6 +202,8 @@ static void mlx4_remove(struct pci_dev *pdev)
 	struct mlx4_dev *dev = pci_get_drvdata(pdev);
 	int err;
 
+	/* First: a reload that is under way, and is waited for below, brings nothing up again. */
+	ib_hca_raise(dev->hca, IB_GOAL_REMOVE);
 	debugfs_remove(dev->debugfs[0]);
 	debugfs_remove(dev->debugfs[1]);
 	mlx4_devlink_del(dev);

@@ -3,7 +3,6 @@
 
 That saves the emulated CPU's time; what DKMS does there is what it does on a user's machine.
 """
-import atexit
 import contextlib
 import io
 import os
@@ -14,6 +13,7 @@ import subprocess
 import tarfile
 import tempfile
 
+import ending
 import images
 
 WHAT = ('Kbuild', 'Makefile', 'dkms.conf', 'scripts', 'drivers')
@@ -37,13 +37,16 @@ def mounted(*arguments, at):
 def place():
     """An empty folder for mounts, and a stack to make them on, which is undone also if the program ends in between.
     Only empty folders are removed: whatever a mount that did not go away still shows is not ours."""
-    top = tempfile.mkdtemp()
-    with contextlib.ExitStack() as stack:
-        atexit.register(stack.close)
+    top, stack = tempfile.mkdtemp(), contextlib.ExitStack()
+
+    def undo():
+        stack.close()
+        for name in (*os.listdir(top), '.'):
+            with contextlib.suppress(OSError):
+                os.rmdir(os.path.normpath(f'{top}/{name}'))
+
+    with ending.at_the_latest(undo):
         yield top, stack
-    for name in (*os.listdir(top), '.'):
-        with contextlib.suppress(OSError):
-            os.rmdir(os.path.normpath(f'{top}/{name}'))
 
 
 @contextlib.contextmanager
@@ -95,11 +98,11 @@ def inside(root, script):
     with subprocess.Popen(argv, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           start_new_session=True) as job:
         def end():
-            os.killpg(job.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(job.pid, signal.SIGKILL)
 
-        atexit.register(end)
-        out = job.communicate()[0]
-        atexit.unregister(end)
+        with ending.at_the_latest(end):
+            out = job.communicate()[0]
     return subprocess.CompletedProcess(argv, job.returncode, out)
 
 

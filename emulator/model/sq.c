@@ -324,7 +324,7 @@ static enum link_result advance(struct cx3_qp *qp)
 		sq->pkt = 0;
 		return LINK_OK;
 	}
-	/* a WQE is read again for each packet: the driver must not have made another request of it */
+	/* read again for each packet: the driver must not have made another request of it */
 	if (wqe_fetch(qp, r->wqe, &w) != WQE_OK || w->ctrl.opcode != r->opcode ||
 	    (!sq_is_atomic(r->opcode) && w->len != r->len)) {
 		fail_request(qp, r, SYN_LOCAL_QP_OP);

@@ -208,8 +208,8 @@ static void test_retries(void)
 }
 
 /*
- * The driver makes another request of a WQE that has been sent and is to be sent again: an atomic, of which
- * a packet holds all, becomes a message of several packets.
+ * The driver makes another request of a WQE that has been sent and is to be sent again: an atomic,
+ * of which a packet holds all, becomes a message of several packets.
  */
 static void test_wqe_becomes_another_request(void)
 {

@@ -104,24 +104,45 @@ static bool ib_agent_is_silent(void *arg)
 	return !((struct ib_agent *)arg)->running;
 }
 
-/* Has its claimant buried it?  If he has given it back instead it is the caller's now, DYING. */
+/**
+ * struct ib_agent_late - an owner who comes after another has claimed his agent
+ * @agent: the agent
+ * @claimed: it was given back, and is his now
+ */
+struct ib_agent_late {
+	struct ib_agent *agent;
+	bool claimed;
+};
+
+/* Has its claimant buried it, or given it back? */
 static bool ib_agent_take_over(void *arg)
 {
-	struct ib_agent *agent = arg;
+	struct ib_agent_late *late = arg;
 
-	return agent->state == IB_AGENT_TOMBSTONE || ib_agent_claim(agent);
+	if (!late->claimed)
+		late->claimed = ib_agent_claim(late->agent);
+	return late->claimed || late->agent->state == IB_AGENT_TOMBSTONE;
 }
 
-/* Its callback does not return, so nobody may undo it now; an @orphan's owner will not either. */
-static void ib_agent_give_back(struct ib_agent *agent, bool orphan)
+/*
+ * The claimant has tired of its callback, so nobody may undo it now; an @orphan's owner will not
+ * either.  Returns false if the callback has returned in the meantime: the claim is as good as new,
+ * and nobody else would come, since a callback that ends its agent has found it claimed.
+ */
+static bool ib_agent_give_back(struct ib_agent *agent, bool orphan)
 {
 	struct ib_hca *hca = ib_agent_hca(agent);
+	bool runs;
 
 	spin_lock_irq(&hca->lock);
-	agent->state = IB_AGENT_ARMED;
-	agent->orphan |= orphan;
-	wake_up_all(&hca->wait);
+	runs = agent->running;
+	if (runs) {
+		agent->state = IB_AGENT_ARMED;
+		agent->orphan |= orphan;
+		wake_up_all(&hca->wait);
+	}
 	spin_unlock_irq(&hca->lock);
+	return runs;
 }
 
 /* With the HCA's lock held: nobody finds it any more. */
@@ -166,48 +187,72 @@ static void ib_agent_bury(struct ib_agent *agent, bool owner)
 	ib_service_put(instance);
 }
 
-/* The claimant undoes it: callbacks first, then the service's part.  Only the thread may fail. */
-static int ib_agent_undo(struct ib_agent *agent)
+/*
+ * The claimant undoes it: callbacks first, then the service's part.  Only the thread may fail, and
+ * has then given it back.
+ */
+static int ib_agent_undo(struct ib_agent *agent, bool orphan)
 {
 	int err = ib_flow_wait(ib_agent_hca(agent), "a callback", agent->attachment->name, 0,
 			       ib_agent_is_silent, agent);
 
-	if (!err)
-		agent->ops->destroy(agent);
-	return err;
+	if (err && ib_agent_give_back(agent, orphan))
+		return err;
+	agent->ops->destroy(agent);
+	return 0;
 }
 
 static void ib_agent_work(struct work_struct *work)
 {
 	struct ib_agent *agent = container_of(work, struct ib_agent, work);
 
-	ib_agent_undo(agent);
+	ib_agent_undo(agent, true);
 	ib_agent_bury(agent, true);
 }
 
 /*
- * The owner comes late: somebody else has claimed it, or has long been done.  Returns whether it is
- * freed; if not, the claim was given back and is the caller's.
+ * The owner no longer waits for who has claimed his agent.  Returns whether it is buried and
+ * silent, and so the caller's to free; else whoever buries it frees it, or it is kept until its
+ * owner's code has gone.
  */
-static bool ib_agent_destroy_late(struct ib_agent *agent)
+static bool ib_agent_inherit(struct ib_agent *agent)
 {
 	struct ib_graveyard *graveyard = ib_agent_graveyard(agent);
 	struct ib_hca *hca = ib_agent_hca(agent);
-	bool mine;
+	bool mine = false;
 
-	ib_flow_wait(hca, "a reaper", agent->attachment->name, 0, ib_agent_take_over, agent);
-	ib_flow_wait(hca, "a callback", agent->attachment->name, 0, ib_agent_is_silent, agent);
 	spin_lock_irq(&hca->lock);
-	mine = agent->state == IB_AGENT_DYING;
-	if (!mine) {
+	if (agent->state == IB_AGENT_TOMBSTONE) {
+		mine = !agent->running;
 		spin_lock(&graveyard->lock);
 		list_del_init(&agent->owner_node);
+		if (!mine)
+			list_add_tail(&agent->owner_node, &graveyard->tombstones);
 		spin_unlock(&graveyard->lock);
+	} else {
+		agent->owner_waits = false;
+		agent->orphan = true;
 	}
 	spin_unlock_irq(&hca->lock);
-	if (!mine)
+	return mine;
+}
+
+/*
+ * The owner comes late: somebody else has claimed it, or has long been done.  Returns whether that
+ * was all; if not, the claim was given back and is the caller's.
+ */
+static bool ib_agent_destroy_late(struct ib_agent *agent)
+{
+	struct ib_agent_late late = { .agent = agent };
+	struct ib_hca *hca = ib_agent_hca(agent);
+
+	ib_flow_wait(hca, "a reaper", agent->attachment->name, 0, ib_agent_take_over, &late);
+	if (late.claimed)
+		return false;
+	ib_flow_wait(hca, "a callback", agent->attachment->name, 0, ib_agent_is_silent, agent);
+	if (ib_agent_inherit(agent))
 		ib_agent_free(agent);
-	return !mine;
+	return true;
 }
 
 void ib_agent_destroy(struct ib_agent *agent)
@@ -229,9 +274,7 @@ void ib_agent_destroy(struct ib_agent *agent)
 		return;
 	if (!mine && ib_agent_destroy_late(agent))
 		return;
-	if (ib_agent_undo(agent))
-		ib_agent_give_back(agent, true);
-	else
+	if (!ib_agent_undo(agent, true))
 		ib_agent_bury(agent, true);
 }
 EXPORT_SYMBOL_GPL(ib_agent_destroy);
@@ -267,8 +310,8 @@ bool ib_agent_begin(struct ib_agent *agent)
 	bool armed;
 
 	spin_lock_irqsave(&hca->lock, flags);
-	armed = agent->state == IB_AGENT_ARMED && !agent->destroy_at_end &&
-		agent->instance->state != IB_SERVICE_LEFT;
+	armed = agent->state == IB_AGENT_ARMED && !agent->destroy_at_end && !agent->orphan &&
+		!agent->attachment->hushed && agent->instance->state != IB_SERVICE_LEFT;
 	if (armed) {
 		agent->running++;
 		agent->caller = current;
@@ -371,10 +414,8 @@ int ib_agents_reap_owner(struct ib_attachment *attachment)
 		}
 		ib_lockmap_wait(&agent->map);
 		ib_agent_log_reaped(agent);
-		err = ib_agent_undo(agent);
-		if (err)
-			ib_agent_give_back(agent, false);
-		else
+		err = ib_agent_undo(agent, false);
+		if (!err)
 			ib_agent_bury(agent, false);
 	} while (!err && !list_empty(&attachment->agents));
 	return err;
@@ -398,10 +439,8 @@ int ib_agents_reap_service(struct ib_service_instance *instance, enum ib_until u
 	while ((agent = ib_agent_claim_first(hca, &instance->agents,
 					     offsetof(struct ib_agent, service_node)))) {
 		err = ib_thread_wait(hca, "a callback", until, ib_agent_is_silent, agent);
-		if (err) {
-			ib_agent_give_back(agent, false);
+		if (err && ib_agent_give_back(agent, false))
 			return err;
-		}
 		ib_agent_log_reaped(agent);
 		agent->ops->destroy(agent);
 		ib_agent_bury(agent, false);

@@ -251,6 +251,69 @@ static int ib_service_start_ports(struct ib_service_instance *instance)
 	return 0;
 }
 
+/* Does no callback of the agents run that the service itself has of those below it? */
+static bool ib_service_is_silent(void *arg)
+{
+	struct ib_service_instance *instance = arg;
+	struct ib_agent *agent;
+
+	list_for_each_entry(agent, &instance->attachment->agents, owner_node)
+		if (agent->running)
+			return false;
+	return true;
+}
+
+static void ib_service_set_hushed(struct ib_service_instance *instance, bool hushed)
+{
+	struct ib_hca *hca = instance->device->hca;
+
+	spin_lock_irq(&hca->lock);
+	instance->attachment->hushed = hushed;
+	spin_unlock_irq(&hca->lock);
+}
+
+/* Stopping it frees what callbacks into it use: none begins any more, and those that run end. */
+static int ib_service_hush(struct ib_service_instance *instance, enum ib_until until)
+{
+	ib_service_set_hushed(instance, true);
+	return ib_thread_wait(instance->device->hca, "a callback", until, ib_service_is_silent,
+			      instance);
+}
+
+/* It cannot be stopped under those who are inside: its memory and its module stay for ever. */
+static void ib_service_leave(struct ib_service_instance *instance)
+{
+	struct ib_device *device = instance->device;
+	bool pinned = try_module_get(instance->service->owner);
+	bool silent;
+
+	mutex_lock(&ib_registry.lock);
+	instance->service->instances -= pinned;
+	wake_up_all(&ib_registry.wait);
+	mutex_unlock(&ib_registry.lock);
+	spin_lock_irq(&device->hca->lock);
+	silent = ib_service_is_silent(instance);
+	spin_unlock_irq(&device->hca->lock);
+	dev_err(device->hca->parent, "%s: service %s is left behind with %u inside%s%s%s\n",
+		device->name, instance->service->name, instance->inside,
+		list_empty(&instance->agents) ? "" : ", callbacks of its agents run",
+		silent ? "" : ", callbacks into it run",
+		pinned ? "" : ", and its module is leaving");
+	ib_service_set_state(instance, IB_SERVICE_LEFT);
+}
+
+/* It has begun, and is not to be.  Returns an error if it cannot be stopped either. */
+static int ib_service_undo_start(struct ib_service_instance *instance)
+{
+	int err = ib_service_hush(instance, IB_UNTIL_QUARANTINE);
+
+	if (err)
+		return err;
+	ib_service_stop_ports(instance);
+	instance->service->ops->stop(instance);
+	return 0;
+}
+
 /**
  * ib_service_start() - start an instance, for the first time or again
  * @instance: STARTING or FAILED
@@ -266,12 +329,13 @@ void ib_service_start(struct ib_service_instance *instance)
 	int err;
 
 	instance->tried_gen = READ_ONCE(ib_registry.gen);
+	ib_service_set_hushed(instance, false);
 	err = ops->start(instance);
 	if (!err) {
 		err = ib_service_start_ports(instance);
-		if (err) {
-			ib_service_stop_ports(instance);
-			ops->stop(instance);
+		if (err && ib_service_undo_start(instance)) {
+			ib_service_leave(instance);
+			return;
 		}
 	}
 	instance->error = err;
@@ -288,31 +352,20 @@ static bool ib_service_is_empty(void *arg)
 	return !instance->inside && list_empty(&instance->agents);
 }
 
-/* It cannot be stopped under those who are inside: its memory and its module stay for ever. */
-static void ib_service_leave(struct ib_service_instance *instance)
-{
-	struct ib_device *device = instance->device;
-	bool pinned = try_module_get(instance->service->owner);
-
-	mutex_lock(&ib_registry.lock);
-	instance->service->instances -= pinned;
-	wake_up_all(&ib_registry.wait);
-	mutex_unlock(&ib_registry.lock);
-	dev_err(device->hca->parent, "%s: service %s is left behind with %u inside%s%s\n",
-		device->name, instance->service->name, instance->inside,
-		list_empty(&instance->agents) ? "" : ", callbacks of its agents run",
-		pinned ? "" : ", and its module is leaving");
-	ib_service_set_state(instance, IB_SERVICE_LEFT);
-}
-
 /* Nobody is inside any more, and no callback of an agent runs: what of the service is left? */
-static void ib_service_end(struct ib_service_instance *instance)
+static int ib_service_end(struct ib_service_instance *instance, enum ib_until until)
 {
+	int err;
+
 	if (instance->state == IB_SERVICE_FAILED || instance->state == IB_SERVICE_STOPPED)
-		return;
+		return 0;
+	err = ib_service_hush(instance, until);
+	if (err)
+		return err;
 	ib_service_stop_ports(instance);
 	instance->service->ops->stop(instance);
 	ib_service_set_state(instance, IB_SERVICE_STOPPED);
+	return 0;
 }
 
 /* Refuse, end what the agents' owners forgot, and wait for those inside. */
@@ -349,10 +402,10 @@ int ib_service_stop(struct ib_service_instance *instance, enum ib_until until)
 		return 0;
 	if (instance->state == IB_SERVICE_UP || instance->state == IB_SERVICE_CLOSING)
 		err = ib_service_drain(instance, until);
-	if (!err) {
-		ib_service_end(instance);
+	if (!err)
+		err = ib_service_end(instance, until);
+	if (!err)
 		err = ib_service_free(instance);
-	}
 	if (err == -ETIME)
 		ib_service_leave(instance);
 	return err == -ETIME ? 0 : err;

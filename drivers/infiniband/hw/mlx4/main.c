@@ -221,8 +221,12 @@ static void mlx4_shutdown(struct pci_dev *pdev)
 	struct mlx4_dev *dev = pci_get_drvdata(pdev);
 
 	ib_hca_shutdown(dev->hca);
-	/* The kernel that kexec starts has no power cycle before it, and would leave it alone. */
-	card_give_back(dev);
+	/*
+	 * The kernel that kexec starts has no power cycle before it, and would leave it alone.
+	 * Hardware that has not been stopped in time may be in its reset, where nothing may touch it.
+	 */
+	if (READ_ONCE(dev->hca->halted) && !pci_channel_offline(pdev))
+		card_give_back(dev);
 }
 
 static int mlx4_suspend(struct device *device)

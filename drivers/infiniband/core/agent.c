@@ -311,7 +311,9 @@ bool ib_agent_begin(struct ib_agent *agent)
 
 	spin_lock_irqsave(&hca->lock, flags);
 	armed = agent->state == IB_AGENT_ARMED && !agent->destroy_at_end && !agent->orphan &&
-		!agent->attachment->hushed && agent->instance->state != IB_SERVICE_LEFT;
+		agent->instance->state != IB_SERVICE_LEFT;
+	/* A service that stops, on the thread, still ends what its agents have begun. */
+	armed &= !agent->attachment->hushed || current == hca->thread;
 	if (armed) {
 		agent->running++;
 		agent->caller = current;

@@ -125,7 +125,7 @@ struct ib_client {
  * @state: see enum ib_attachment_state
  * @service: the service, for the attachment of a service instance
  * @closed: creating through it is refused
- * @hushed: no callback of what it has begins: its service is about to stop
+ * @hushed: no callback of what it has begins but on the thread: its service is about to stop
  * @want_closing: closing is to be called
  * @want_remove: remove_one is to be called
  * @asked: the thread has asked it to go (others may have, too)

@@ -76,7 +76,9 @@ def start_sm(t):
     """opensm on the first port of the third HCA."""
     t.vm.sh('for i in $(seq 600); do [ "$(ls /dev/infiniband/umad* | wc -l)" = 6 ] && exit 0; '
             'sleep 0.1; done; exit 1', limit=90)
-    guid = t.vm.sh(f'cat /sys/bus/pci/devices/{function(t, SM)}/infiniband/*/ports/1/gids/0').out
+    # udev may rename the device between the shell's look and cat's.
+    guid = t.vm.sh(f'udevadm settle; for i in $(seq 50); do cat /sys/bus/pci/devices/{function(t, SM)}'
+                   '/infiniband/*/ports/1/gids/0 2>/dev/null && exit 0; sleep 0.1; done; exit 1').out
     guid = '0x' + ''.join(guid.strip().split(':')[4:])
     return t.vm.start_sh(f'exec opensm -g {guid} -t 1000 -f /tmp/opensm.log')
 

@@ -2,7 +2,7 @@
 # scenario: ib_core alone: the rdma tool, libibverbs, sysfs and udev see HCAs that a test module plays
 # kernel: 6.12 6.1 debug
 # modules: ours
-# limit: 120
+# limit: 300
 # alone: yes
 """The kernel's in-tree ib_core is replaced by ours; nothing but a software provider is on it."""
 import fake

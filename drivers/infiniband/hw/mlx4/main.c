@@ -223,7 +223,7 @@ static void mlx4_shutdown(struct pci_dev *pdev)
 	ib_hca_shutdown(dev->hca);
 	/*
 	 * The kernel that kexec starts has no power cycle before it, and would leave it alone.
-	 * Hardware that has not been stopped in time may be in its reset, where nothing may touch it.
+	 * Hardware that has not been stopped in time may be in its reset: nothing may touch it.
 	 */
 	if (READ_ONCE(dev->hca->halted) && !pci_channel_offline(pdev))
 		card_give_back(dev);

@@ -272,14 +272,6 @@ static void ib_service_set_hushed(struct ib_service_instance *instance, bool hus
 	spin_unlock_irq(&hca->lock);
 }
 
-/* Stopping it frees what callbacks into it use: none begins any more, and those that run end. */
-static int ib_service_hush(struct ib_service_instance *instance, enum ib_until until)
-{
-	ib_service_set_hushed(instance, true);
-	return ib_thread_wait(instance->device->hca, "a callback", until, ib_service_is_silent,
-			      instance);
-}
-
 /* It cannot be stopped under those who are inside: its memory and its module stay for ever. */
 static void ib_service_leave(struct ib_service_instance *instance)
 {
@@ -302,11 +294,17 @@ static void ib_service_leave(struct ib_service_instance *instance)
 	ib_service_set_state(instance, IB_SERVICE_LEFT);
 }
 
-/* It has begun, and is not to be.  Returns an error if it cannot be stopped either. */
-static int ib_service_undo_start(struct ib_service_instance *instance)
+/*
+ * Stopping it frees what callbacks into it use: none begins any more, and those that run end first.
+ * Returns an error if one does not, and it cannot be stopped.
+ */
+static int ib_service_halt(struct ib_service_instance *instance, enum ib_until until)
 {
-	int err = ib_service_hush(instance, IB_UNTIL_QUARANTINE);
+	int err;
 
+	ib_service_set_hushed(instance, true);
+	err = ib_thread_wait(instance->device->hca, "a callback", until, ib_service_is_silent,
+			     instance);
 	if (err)
 		return err;
 	ib_service_stop_ports(instance);
@@ -333,7 +331,7 @@ void ib_service_start(struct ib_service_instance *instance)
 	err = ops->start(instance);
 	if (!err) {
 		err = ib_service_start_ports(instance);
-		if (err && ib_service_undo_start(instance)) {
+		if (err && ib_service_halt(instance, IB_UNTIL_QUARANTINE)) {
 			ib_service_leave(instance);
 			return;
 		}
@@ -359,13 +357,10 @@ static int ib_service_end(struct ib_service_instance *instance, enum ib_until un
 
 	if (instance->state == IB_SERVICE_FAILED || instance->state == IB_SERVICE_STOPPED)
 		return 0;
-	err = ib_service_hush(instance, until);
-	if (err)
-		return err;
-	ib_service_stop_ports(instance);
-	instance->service->ops->stop(instance);
-	ib_service_set_state(instance, IB_SERVICE_STOPPED);
-	return 0;
+	err = ib_service_halt(instance, until);
+	if (!err)
+		ib_service_set_state(instance, IB_SERVICE_STOPPED);
+	return err;
 }
 
 /* Refuse, end what the agents' owners forgot, and wait for those inside. */

@@ -403,14 +403,22 @@ static void gone_before_it_is_live(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake_is_live(fake));
 }
 
-/* Who asks for it anew does not wait for that. */
-static void gone_rest_ends_when_asked(struct kunit *test)
+/* One that was lost once more, and rests. */
+static struct fake_hca *resting(struct kunit *test)
 {
 	struct fake_hca *fake = worn_out(test);
 
 	ib_hca_gone(fake->hca, "all-ones");
 	fake_settle(fake);
 	KUNIT_EXPECT_FALSE(test, fake_is_live(fake));
+	return fake;
+}
+
+/* Who asks for it anew does not wait for that. */
+static void gone_rest_ends_when_asked(struct kunit *test)
+{
+	struct fake_hca *fake = resting(test);
+
 	ib_hca_raise(fake->hca, IB_GOAL_RESET);
 	fake_settle(fake);
 	KUNIT_EXPECT_TRUE(test, fake_is_live(fake));
@@ -420,10 +428,8 @@ static void gone_rest_ends_when_asked(struct kunit *test)
 /* Nor does a provider that is bound meanwhile. */
 static void gone_rest_ends_with_a_provider(struct kunit *test)
 {
-	struct fake_hca *fake = worn_out(test);
+	struct fake_hca *fake = resting(test);
 
-	ib_hca_gone(fake->hca, "all-ones");
-	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, fake_hca_unbind(fake), 0);
 	KUNIT_EXPECT_EQ(test, fake_hca_bind(fake), 0);
 	KUNIT_EXPECT_TRUE(test, fake_is_live(fake));
@@ -432,11 +438,8 @@ static void gone_rest_ends_with_a_provider(struct kunit *test)
 /* Nor does who removes it. */
 static void gone_rest_ends_with_removal(struct kunit *test)
 {
-	struct fake_hca *fake = worn_out(test);
+	struct fake_hca *fake = resting(test);
 
-	ib_hca_gone(fake->hca, "all-ones");
-	fake_settle(fake);
-	KUNIT_EXPECT_FALSE(test, fake_is_live(fake));
 	KUNIT_EXPECT_EQ(test, fake_hca_remove(fake), 0);
 }
 

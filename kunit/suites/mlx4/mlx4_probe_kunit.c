@@ -346,6 +346,14 @@ static void reset_refused(struct kunit *test)
 	expect_works(test, h, "refused reset", 1);
 }
 
+static void expect_master_off(struct kunit *test, struct pci_dev *pdev)
+{
+	u16 command;
+
+	pci_read_config_word(pdev, PCI_COMMAND, &command);
+	KUNIT_EXPECT_EQ(test, command & PCI_COMMAND_MASTER, 0);
+}
+
 /*
  * The PM callback finds it still up, cuts it off and resets it, which saves the configuration. The
  * PCI core must not take that for a driver that powers the function down itself.
@@ -355,7 +363,6 @@ static void suspend_leaves_the_rest_to_pci(struct kunit *test)
 	struct lr_hca *h = unbound(test, NULL);
 	struct pci_dev *pdev = lr_hca_pdev(h);
 	struct mlx4_dev *dev;
-	u16 command;
 
 	KUNIT_ASSERT_EQ(test, bind(h), 0);
 	dev = pci_get_drvdata(pdev);
@@ -365,8 +372,7 @@ static void suspend_leaves_the_rest_to_pci(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pdev->dev.driver->pm->suspend(&pdev->dev), 0);
 	KUNIT_EXPECT_TRUE(test, dev->hca->subdued);
 	KUNIT_EXPECT_FALSE(test, pdev->state_saved);
-	pci_read_config_word(pdev, PCI_COMMAND, &command);
-	KUNIT_EXPECT_EQ(test, command & PCI_COMMAND_MASTER, 0);
+	expect_master_off(test, pdev);
 	expect_clean(test, h, "suspend", 1);
 	ib_hca_permit(dev->hca, IB_HOLD_SLEEP);
 	unbind(h);
@@ -406,7 +412,6 @@ static void function_reset_finds_it_down(struct kunit *test)
 	const struct pci_error_handlers *handlers;
 	struct pci_dev *pdev = lr_hca_pdev(h);
 	struct mlx4_dev *dev;
-	u16 command;
 
 	KUNIT_ASSERT_EQ(test, bind(h), 0);
 	dev = pci_get_drvdata(pdev);
@@ -415,8 +420,7 @@ static void function_reset_finds_it_down(struct kunit *test)
 		handlers->reset_prepare(pdev);
 		KUNIT_EXPECT_FALSE(test, dev->hca->active);
 		KUNIT_EXPECT_FALSE(test, pdev->msix_enabled);
-		pci_read_config_word(pdev, PCI_COMMAND, &command);
-		KUNIT_EXPECT_EQ(test, command & PCI_COMMAND_MASTER, 0);
+		expect_master_off(test, pdev);
 		handlers->reset_done(pdev);
 		/* The second finds it up, the third in the midst of its start. */
 		if (!i)

@@ -4,6 +4,7 @@
 A test file ends with `tap.main()`, or calls it with the modules whose cases it wants.
 """
 import sys
+import time
 import traceback
 import unittest
 
@@ -53,6 +54,21 @@ class TapResult(unittest.TestResult):
         missed = f', {self.missed} skipped' if self.missed else ''
         print(f'{self.passed} passed, {self.failed} failed{missed}')
         return 0 if self.passed and not self.failed else 1
+
+
+def runs(pid, seconds=10):
+    """Whether a process still runs after so long; one that only waits to be reaped does not."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            with open(f'/proc/{pid}/stat', encoding='utf-8') as stat:
+                if stat.read().rsplit(')', 1)[1].split()[0] in 'ZX':
+                    return False
+        except FileNotFoundError:
+            return False
+        if time.monotonic() > end:
+            return True
+        time.sleep(0.05)
 
 
 def main(*modules):

@@ -100,7 +100,8 @@ def unbound_meanwhile(t, hca):
     """Whichever comes first: both return, and the HCA is left alone."""
     for number in range(3):
         both = t.vm.sh(f'devlink dev reload pci/{hca.where} & sleep 0.{number}; '
-                       f'echo {hca.where} >/sys/bus/pci/drivers/mlx4_core/unbind; wait', limit=120)
+                       f'echo {hca.where} >/sys/bus/pci/drivers/mlx4_core/unbind; unbound=$?; wait; exit $unbound',
+                       check=False, limit=120)
         t.equal(both.status, 0, f'a reload and an unbind at once, {number}: both return')
         empty(t, f'a reload and an unbind at once, {number}')
         t.vm.sh(f'echo {hca.where} >/sys/bus/pci/drivers/mlx4_core/bind')
